@@ -1,0 +1,22 @@
+from conversations.models.account import Account
+from conversations.models.conversation import Conversation, HeadMove
+from conversations.models.derived import Chunk, Summary
+from conversations.models.generation import Exchange, Generation
+from conversations.models.message import Message, MessagePart, ToolCall
+from conversations.models.storage import Blob, Fragment, RawBody
+
+__all__ = [
+    "Account",
+    "Blob",
+    "Chunk",
+    "Conversation",
+    "Exchange",
+    "Fragment",
+    "Generation",
+    "HeadMove",
+    "Message",
+    "MessagePart",
+    "RawBody",
+    "Summary",
+    "ToolCall",
+]
