@@ -1,0 +1,11 @@
+"""The Celery application. It only wakes jobs: their state is rows of the database."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("counterfoil")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

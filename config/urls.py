@@ -1,0 +1,19 @@
+from django.contrib import admin
+from django.urls import include, path
+
+from config.health import healthz
+
+admin.site.site_header = "Counterfoil"
+admin.site.site_title = "Counterfoil"
+admin.site.index_title = "Tables"
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("admin/", admin.site.urls),
+    path("", include("retention.urls")),
+    path("", include("ledger.urls")),
+    path("", include("conversations.urls")),
+    path("", include("access.urls")),
+    path("", include("jobs.urls")),
+    path("", include("console.urls")),
+]
