@@ -122,7 +122,9 @@ def _billed_passes(usage: Usage) -> Iterator[tuple[str, Usage]]:
     if not isinstance(passes, list) or not passes or not all(isinstance(entry, dict) for entry in passes):
         yield "", usage
         return
-    carried = {key: usage.raw[key] for key in ("speed", "inference_geo") if key in usage.raw}
+    carried: dict[str, object] = {
+        key: usage.raw[key] for key in ("speed", "inference_geo") if key in usage.raw
+    }
     for entry in passes:
         split = entry.get("cache_creation")
         split = split if isinstance(split, dict) else {}
