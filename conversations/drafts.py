@@ -59,6 +59,7 @@ class MessageDraft:
     client_message_id: str | None = None
     token_count: int | None = None
     occurred_at: datetime | None = None
+    is_hidden: bool = False
     wire_index: int | None = None
 
     def calls(self) -> Iterator[PartDraft]:

@@ -135,7 +135,7 @@ BEGIN
                 WHERE conversation_id = new.conversation_id AND seq = walked;
         END LOOP;
         IF walked = least(other.seq, new.seq) THEN
-            RAISE EXCEPTION 'call % of message % of conversation % has two results on one path, in messages % and %',
+            RAISE EXCEPTION 'call % of message % of conversation % has two results on its path: % and %',
                 new.tool_call_id, new.answers_seq, new.conversation_id,
                 least(other.seq, new.seq), greatest(other.seq, new.seq)
                 USING ERRCODE = 'integrity_constraint_violation',
@@ -182,7 +182,7 @@ BEGIN
     kept.blob_id := old.blob_id; kept.is_text_copy := old.is_text_copy; kept.bytes_state := old.bytes_state;
     kept.call_id := old.call_id;
     IF kept IS DISTINCT FROM old OR new.bytes_state = 'present' OR old.bytes_state = 'erased' THEN
-        RAISE EXCEPTION 'part % of message % of conversation % was written once; only its bytes may be taken away',
+        RAISE EXCEPTION 'part % of message % of conversation % was written once; it may only lose bytes',
             old.ordinal, old.seq, old.conversation_id
             USING ERRCODE = 'restrict_violation', CONSTRAINT = 'conversations_part_only_loses_bytes',
                 TABLE = 'conversations_messagepart';
@@ -226,14 +226,16 @@ END $$
 """
 
 HEAD_MOVES_ARE_APPENDED_TRIGGER = """
-CREATE TRIGGER conversations_head_moves_are_appended BEFORE INSERT OR UPDATE OR DELETE ON conversations_headmove
+CREATE TRIGGER conversations_head_moves_are_appended
+BEFORE INSERT OR UPDATE OR DELETE ON conversations_headmove
 FOR EACH ROW EXECUTE FUNCTION conversations_head_moves_are_appended()
 """
 
 COUNTERS_ONLY_GROW = """
 CREATE FUNCTION conversations_counters_only_grow() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF new.id <> old.id OR new.head_move < old.head_move OR (new.head_move IS NULL AND old.head_move IS NOT NULL)
+    IF new.id <> old.id OR new.head_move < old.head_move
+        OR (new.head_move IS NULL AND old.head_move IS NOT NULL)
         OR new.next_seq < old.next_seq OR new.next_generation < old.next_generation
         OR (old.has_fork AND NOT new.has_fork) THEN
         RAISE EXCEPTION 'conversation %: counters only grow, and a fork stays a fork', old.id

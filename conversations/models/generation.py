@@ -1,5 +1,6 @@
 """Attempts: what each answer, kept or not, took and cost."""
 
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import F, Q
 
@@ -57,7 +58,9 @@ class Generation(models.Model):
     cache_write_1h_tokens = models.IntegerField(null=True)
     output_tokens = models.IntegerField(null=True, help_text="Includes the reasoning tokens.")
     reasoning_tokens = models.IntegerField(null=True)
-    usage = models.JSONField(null=True, help_text="The provider's own object, as sent.")
+    usage = models.JSONField(
+        null=True, encoder=DjangoJSONEncoder, help_text="The provider's own object, as sent."
+    )
     cost_usd = models.DecimalField(max_digits=18, decimal_places=9, null=True)
     price_rule = models.CharField(max_length=128, blank=True, default="", db_default="")
     cost_confidence = models.CharField(

@@ -1,0 +1,152 @@
+"""What people and models say: append, edit, regenerate. Each once only, by the caller's message id."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from access.actors import Actor
+from conversations.drafts import MessageDraft
+from conversations.errors import ConflictError, NotFoundError, StoreError
+from conversations.identity import unit_digests
+from conversations.models import Message
+from conversations.reads.path import read_messages
+from conversations.services.placing import AS_ROOT, AT_HEAD, ClientIdUsedError, Run, place
+from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The message as stored; `is_new` is false where a retry found it there already."""
+
+    conversation_id: UUID
+    seq: int
+    is_new: bool
+
+
+def append_message(
+    *,
+    conversation_id: UUID,
+    message: MessageDraft,
+    actor: Actor,
+    now: datetime,
+    below: int = AT_HEAD,
+    dialect: Dialect | None = None,
+) -> Appended:
+    """Write a message below the head, or below the message named, and move the head to it.
+
+    A client id that was used before returns what was stored then; used for
+    other content it is refused. Results must answer calls of the message
+    before, once each; a call must be answered before the conversation goes on.
+    """
+    run = Run(
+        conversation_id=conversation_id,
+        messages=[message],
+        below=below,
+        actor=actor,
+        now=now,
+        dialect=dialect,
+        units=unit_digests(message),
+    )
+    return _place_once(run)
+
+
+def edit_message(
+    *, conversation_id: UUID, seq: int, message: MessageDraft, actor: Actor, now: datetime
+) -> Appended:
+    """Write another version of a user's message beside it, and move the head there.
+
+    What followed the first version stays below it, untouched.
+    """
+    original = _message(conversation_id=conversation_id, seq=seq)
+    if original.role != Role.USER:
+        raise StoreError(
+            "edit-not-a-users",
+            f"only a user's message can be edited; this one is the {original.role}'s",
+            place=f"conversation {conversation_id}, message {seq}",
+        )
+    return _write_sibling(original, message, actor, now, HeadMoveReason.USER_EDIT, BranchReason.USER_EDIT)
+
+
+def regenerate_message(
+    *,
+    conversation_id: UUID,
+    seq: int,
+    message: MessageDraft,
+    actor: Actor,
+    now: datetime,
+) -> Appended:
+    """Write another answer beside the assistant's message `seq`, and move the head to it."""
+    original = _message(conversation_id=conversation_id, seq=seq)
+    if original.role != Role.ASSISTANT:
+        raise StoreError(
+            "regenerate-not-an-answer",
+            f"only an assistant's message can be regenerated; this one is the {original.role}'s",
+            place=f"conversation {conversation_id}, message {seq}",
+        )
+    return _write_sibling(original, message, actor, now, HeadMoveReason.REGENERATE, BranchReason.REGENERATE)
+
+
+def _write_sibling(
+    original: Message,
+    message: MessageDraft,
+    actor: Actor,
+    now: datetime,
+    head_reason: HeadMoveReason,
+    branch_reason: BranchReason,
+) -> Appended:
+    conversation_id = original.conversation_id
+    below = AS_ROOT if original.parent_seq is None else original.parent_seq
+    run = Run(
+        conversation_id=conversation_id,
+        messages=[message],
+        below=below,
+        actor=actor,
+        now=now,
+        head_reason=head_reason,
+        branch_reason=branch_reason,
+        dialect=Dialect(original.dialect) if original.dialect else None,
+        units=unit_digests(message),
+    )
+    return _place_once(run)
+
+
+def _place_once(run: Run) -> Appended:
+    try:
+        placed = place(run)
+    except ClientIdUsedError:
+        known = _stored(conversation_id=run.conversation_id, message=run.messages[0])
+        if known is None:
+            raise
+        return known
+    return Appended(conversation_id=run.conversation_id, seq=placed.last_seq, is_new=True)
+
+
+def _stored(*, conversation_id: UUID, message: MessageDraft) -> Appended | None:
+    """Return what was stored under the message's client id; refuse the id for other content."""
+    if message.client_message_id is None:
+        return None
+    seq = (
+        Message.objects.filter(conversation_id=conversation_id, client_message_id=message.client_message_id)
+        .values_list("seq", flat=True)
+        .first()
+    )
+    if seq is None:
+        return None
+    [stored] = read_messages(conversation_id=conversation_id, seqs=[seq])
+    is_same = stored.draft.role == message.role and unit_digests(stored.draft) == unit_digests(message)
+    if not is_same and not stored.lost_parts:
+        raise ConflictError(
+            "client-id-used",
+            f"client message id {message.client_message_id!r} was used for other content",
+            place=f"conversation {conversation_id}, message {seq}",
+        )
+    return Appended(conversation_id=conversation_id, seq=seq, is_new=False)
+
+
+def _message(*, conversation_id: UUID, seq: int) -> Message:
+    found = Message.objects.filter(conversation_id=conversation_id, seq=seq).first()
+    if found is None:
+        raise NotFoundError(
+            "no-message", "there is no such message", place=f"conversation {conversation_id}, message {seq}"
+        )
+    return found

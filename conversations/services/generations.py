@@ -1,0 +1,222 @@
+"""Attempts: begun before the model is asked, ended with an answer, a failure or a cancellation."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from access.actors import Actor
+from conversations.drafts import MessageDraft
+from conversations.errors import ConflictError, NotFoundError, StoreError, explained
+from conversations.identity import unit_digests
+from conversations.models import Conversation, Generation, Message, ToolCall
+from conversations.pricing.price import price_usage
+from conversations.services.placing import AT_HEAD, Run, lock_conversation, place
+from conversations.vocabulary import BranchReason, Dialect, GenerationStatus, HeadMoveReason
+from conversations.wire.shapes import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What is known of an attempt when it begins."""
+
+    request_id: str
+    provider: str
+    dialect: Dialect
+    requested_model: str
+    attempt: int = 1
+    prompt_version: str = ""
+    api_version: str = ""
+    beta_headers: str = ""
+    summary_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of an attempt when it ends. `message` is the answer, if one is kept."""
+
+    status: GenerationStatus
+    message: MessageDraft | None = None
+    served_model: str = ""
+    stop_reason: str = ""
+    error_code: str = ""
+    error_message: str = ""
+    http_status: int | None = None
+    usage: Usage | None = None
+    service_tier: str = ""
+    provider_response_id: str = ""
+    provider_request_id: str = ""
+    first_token_ms: int | None = None
+    total_ms: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@transaction.atomic
+def begin_generation(
+    *, conversation_id: UUID, leaf_seq: int, attempt: Attempt, now: datetime
+) -> tuple[Generation, bool]:
+    """Write an attempt below a leaf before the model is asked; return it, and whether it is new.
+
+    The same request id and attempt number return the stored attempt: the caller
+    must not ask the model a second time.
+    """
+    lock_conversation(conversation_id)
+    known = Generation.objects.filter(
+        conversation_id=conversation_id, request_id=attempt.request_id, attempt=attempt.attempt
+    ).first()
+    if known is not None:
+        return known, False
+    conversation = Conversation.objects.get(pk=conversation_id)
+    generation = Generation(
+        conversation_id=conversation_id,
+        number=conversation.next_generation,
+        leaf_seq=leaf_seq,
+        status=GenerationStatus.STREAMING,
+        created_at=now,
+        **_columns(attempt),
+    )
+    with explained(place=f"conversation {conversation_id}, message {leaf_seq}"):
+        if not Message.objects.filter(conversation_id=conversation_id, seq=leaf_seq).exists():
+            raise NotFoundError(
+                "no-message",
+                "there is no such message",
+                place=f"conversation {conversation_id}, message {leaf_seq}",
+            )
+        generation.save(force_insert=True)
+    Conversation.objects.filter(pk=conversation_id).update(next_generation=conversation.next_generation + 1)
+    return generation, True
+
+
+@transaction.atomic
+def finish_generation(
+    *, conversation_id: UUID, number: int, outcome: Outcome, actor: Actor, now: datetime
+) -> Generation:
+    """End an attempt: with its answer below its leaf and the head on it, or without one.
+
+    A failed attempt keeps its row, its tokens and its cost. Ending it again in
+    the same way returns what is stored; in another way is refused.
+    """
+    lock_conversation(conversation_id)
+    generation = _open_or_same(conversation_id=conversation_id, number=number, outcome=outcome)
+    if generation.finished_at is not None:
+        return generation
+    if outcome.message is not None:
+        generation.message_seq = _write_answer(generation, outcome.message, actor=actor, now=now)
+    for name, value in ending_columns(generation=generation, outcome=outcome, now=now).items():
+        setattr(generation, name, value)
+    with explained(place=f"conversation {conversation_id}, attempt {number}"):
+        generation.save(force_update=True)
+    return generation
+
+
+def cancel_generation(*, conversation_id: UUID, number: int, actor: Actor, now: datetime) -> Generation:
+    """End an attempt that nobody waits for any more."""
+    return finish_generation(
+        conversation_id=conversation_id,
+        number=number,
+        outcome=Outcome(status=GenerationStatus.CANCELLED),
+        actor=actor,
+        now=now,
+    )
+
+
+def ending_columns(*, generation: Generation, outcome: Outcome, now: datetime) -> dict[str, Any]:
+    """The columns that an ending sets: how it ended, what it took, what it cost."""
+    usage = outcome.usage
+    columns: dict[str, Any] = {
+        "status": outcome.status,
+        "finished_at": now,
+        "served_model": outcome.served_model,
+        "stop_reason": outcome.stop_reason,
+        "error_code": outcome.error_code,
+        "error_message": outcome.error_message,
+        "http_status": outcome.http_status,
+        "service_tier": outcome.service_tier,
+        "provider_response_id": outcome.provider_response_id,
+        "provider_request_id": outcome.provider_request_id,
+        "first_token_ms": outcome.first_token_ms,
+        "total_ms": outcome.total_ms,
+        "notes": outcome.notes,
+    }
+    if usage is not None:
+        columns |= usage_columns(usage)
+    columns |= cost_columns(
+        provider=generation.provider,
+        model=outcome.served_model or generation.requested_model,
+        outcome=outcome,
+        at=generation.created_at,
+    )
+    return columns
+
+
+def usage_columns(usage: Usage) -> dict[str, Any]:
+    return {
+        "uncached_input_tokens": usage.uncached_input,
+        "cache_read_tokens": usage.cache_read,
+        "cache_write_5m_tokens": usage.cache_write_5m,
+        "cache_write_1h_tokens": usage.cache_write_1h,
+        "output_tokens": usage.output,
+        "reasoning_tokens": usage.reasoning,
+        "usage": usage.raw,
+    }
+
+
+def cost_columns(*, provider: str, model: str, outcome: Outcome, at: datetime) -> dict[str, Any]:
+    price = price_usage(
+        provider=provider,
+        model=model,
+        usage=outcome.usage,
+        at=at,
+        service_tier=outcome.service_tier,
+        is_complete=outcome.status in WHOLE_ANSWERS,
+    )
+    return {"cost_usd": price.amount, "price_rule": price.rule, "cost_confidence": price.confidence}
+
+
+# Endings after which the provider's own usage report has arrived.
+WHOLE_ANSWERS = frozenset({GenerationStatus.COMPLETE, GenerationStatus.TRUNCATED, GenerationStatus.REFUSED})
+
+
+def _columns(attempt: Attempt) -> dict[str, Any]:
+    return {name: getattr(attempt, name) for name in Attempt.__slots__}
+
+
+def _open_or_same(*, conversation_id: UUID, number: int, outcome: Outcome) -> Generation:
+    place_name = f"conversation {conversation_id}, attempt {number}"
+    generation = Generation.objects.filter(conversation_id=conversation_id, number=number).first()
+    if generation is None:
+        raise NotFoundError("no-attempt", "there is no such attempt", place=place_name)
+    if generation.finished_at is not None and generation.status != outcome.status:
+        raise ConflictError(
+            "attempt-ended",
+            f"the attempt ended as {generation.status}; it cannot end as {outcome.status}",
+            place=place_name,
+        )
+    if outcome.status in GenerationStatus.open():
+        raise StoreError("no-ending", f"{outcome.status} is no way to end", place=place_name)
+    return generation
+
+
+def _write_answer(generation: Generation, message: MessageDraft, *, actor: Actor, now: datetime) -> int:
+    """Write the answer below the attempt's leaf, as another version where one stands there already."""
+    has_sibling = Message.objects.filter(
+        conversation_id=generation.conversation_id, parent_seq=generation.leaf_seq
+    ).exists()
+    run = Run(
+        conversation_id=generation.conversation_id,
+        messages=[message],
+        below=AT_HEAD if generation.leaf_seq is None else generation.leaf_seq,
+        actor=actor,
+        now=now,
+        dialect=Dialect(generation.dialect),
+        head_reason=HeadMoveReason.REGENERATE if has_sibling else HeadMoveReason.APPEND,
+        branch_reason=BranchReason.REGENERATE if has_sibling else BranchReason.CONTINUE,
+        units=unit_digests(message),
+    )
+    seq = place(run).last_seq
+    ToolCall.objects.filter(conversation_id=generation.conversation_id, seq=seq).update(
+        generation_number=generation.number
+    )
+    return seq

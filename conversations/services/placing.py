@@ -1,0 +1,283 @@
+"""The one statement that writes into a tree: a run of messages, the head, its log line, an attempt.
+
+It locks the conversation's row, takes numbers from its counters and writes
+everything below one parent. A writer that waited for the lock may not see what
+was committed meanwhile (the statement's snapshot is older): then it writes
+nothing, and `place` runs it again with the lock already held.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, connection, transaction
+
+from access.actors import Actor
+from conversations.drafts import MessageDraft
+from conversations.errors import NotFoundError, constraint_of, explained
+from conversations.models import Conversation, Message
+from conversations.reads.digests import chain_at
+from conversations.services.rows import MESSAGE_COLUMNS, PART_COLUMNS, message_arrays, part_arrays
+from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
+
+AT_HEAD = 0
+AS_ROOT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of messages, each below the one before, and what is written with it.
+
+    `below` is a seq, AT_HEAD or AS_ROOT. `digests` gives each message's path
+    digest where the caller knows it; without, `units` continue the parent's
+    (one message only, see `identity.unit_digests`). `generation` maps columns of
+    Generation to values; its answer is the run's last message if
+    `has_answer`, and its leaf the message before that, else the last message.
+    `unanswered` names calls that the received history itself passed over, by
+    their message's place in the run and their id.
+    """
+
+    conversation_id: UUID
+    messages: Sequence[MessageDraft]
+    below: int
+    actor: Actor
+    now: datetime
+    head_reason: HeadMoveReason = HeadMoveReason.APPEND
+    branch_reason: BranchReason = BranchReason.CONTINUE
+    dialect: Dialect | None = None
+    digests: Sequence[bytes | None] | None = None
+    units: Sequence[bytes] | None = None
+    moves_head: bool = True
+    generation: Mapping[str, Any] | None = None
+    has_answer: bool = False
+    unanswered: Collection[tuple[int, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a run went: `first_seq` to `last_seq`, and the attempt's number if one was written."""
+
+    first_seq: int
+    last_seq: int
+    head_move: int | None
+    generation_number: int | None
+
+
+def place(run: Run) -> Placed:
+    """Write the run in one statement; under contention in two. What is deferred is checked before it returns.
+
+    Outside a transaction the statement is one of its own. Raises NotFoundError
+    where the conversation or the parent does not exist, StoreError where the
+    database refuses, ClientIdUsedError for a client id that is taken.
+    """
+    place_name = f"conversation {run.conversation_id}"
+    with explained(place=place_name):
+        try:
+            placed = _place_at_once(run) or _place_under_lock(run)
+        except IntegrityError as error:
+            refused = constraint_of(error)
+            if refused == "conversations_message_client_id_once":
+                raise ClientIdUsedError(run) from error
+            if refused not in STALE_SNAPSHOT:
+                raise
+            placed = _place_under_lock(run)
+    if placed is None:
+        raise _no_parent(run)
+    return placed
+
+
+class ClientIdUsedError(Exception):
+    """The client id of a message of the run is taken: the run was written before."""
+
+
+# Refusals that may only mean that the statement's snapshot was older than the lock.
+STALE_SNAPSHOT = frozenset(
+    {
+        "conversations_headmove_times_ascend",
+        "conversations_message_pkey",
+        "conversations_message_answers_the_one_before",
+    }
+)
+
+
+def lock_conversation(conversation_id: UUID) -> None:
+    """Wait for every other writer of the conversation; what is read after this is current."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT FROM conversations_conversation WHERE id = %s FOR NO KEY UPDATE", [conversation_id]
+        )
+        if cursor.rowcount == 0:
+            raise NotFoundError(
+                "no-conversation", "there is no such conversation", place=str(conversation_id)
+            )
+
+
+def _place_at_once(run: Run) -> Placed | None:
+    if not connection.in_atomic_block:
+        return _execute(run)
+    with transaction.atomic():
+        placed = _execute(run)
+        check_deferred()
+    return placed
+
+
+def _place_under_lock(run: Run) -> Placed | None:
+    with transaction.atomic():
+        lock_conversation(run.conversation_id)
+        placed = _execute(replace(run, digests=continued_digests(run)) if run.digests is None else run)
+        check_deferred()
+    return placed
+
+
+def _no_parent(run: Run) -> NotFoundError:
+    return NotFoundError(
+        "parent-elsewhere",
+        f"message {run.below} is no message of this conversation",
+        place=f"conversation {run.conversation_id}",
+    )
+
+
+def continued_digests(run: Run) -> list[bytes]:
+    """Compute the path digests from the stored parent; the caller holds the conversation's lock."""
+    conversation = Conversation.objects.only("account_id", "head_seq").get(pk=run.conversation_id)
+    parent = {AT_HEAD: conversation.head_seq, AS_ROOT: None}.get(run.below, run.below)
+    try:
+        chain = chain_at(account_id=conversation.account_id, conversation_id=run.conversation_id, seq=parent)
+    except Message.DoesNotExist:
+        raise _no_parent(run) from None
+    return [chain.add(message) for message in run.messages]
+
+
+def check_deferred() -> None:
+    """Ask the deferred constraints now: at commit, nobody would be there to explain them."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
+
+
+def _execute(run: Run) -> Placed | None:
+    generation = dict(run.generation or {})
+    statement = _statement(tuple(generation), has_answer=run.has_answer, moves_head=run.moves_head)
+    parameters = {
+        "conversation": run.conversation_id,
+        "below": run.below,
+        "count": len(run.messages),
+        "now": run.now,
+        "dialect": run.dialect or "",
+        "branch_reason": run.branch_reason,
+        "head_reason": run.head_reason,
+        "actor_kind": run.actor.kind,
+        "actor_id": run.actor.id,
+        "units": None if run.units is None else list(run.units),
+        # An answer below an answer is one turn with it: then the units alone do not continue the digest.
+        "may_extend_turn": run.digests is None and run.messages[0].role == Role.ASSISTANT,
+        **message_arrays(run.messages, digests=run.digests),
+        **part_arrays(run.messages, unanswered=run.unanswered),
+        **{f"generation_{name}": value for name, value in generation.items()},
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        row = cursor.fetchone()
+    return None if row is None else Placed(*row)
+
+
+@lru_cache(maxsize=64)
+def _statement(generation_columns: tuple[str, ...], *, has_answer: bool, moves_head: bool) -> str:
+    """The statement's text: fixed but for what it also writes, so that it stays prepared."""
+    generation = GENERATION.format(
+        columns="".join(f", {name}" for name in generation_columns),
+        values="".join(f", %(generation_{name})s" for name in generation_columns),
+        leaf="CASE WHEN %(count)s > 1 THEN t.last_seq - 1 ELSE t.parent_seq END"
+        if has_answer
+        else "t.last_seq",
+        message="t.last_seq" if has_answer else "NULL::int",
+    )
+    return STATEMENT.format(
+        next_generation=int(bool(generation_columns)),
+        head=HEAD_SET if moves_head else "",
+        head_move=HEAD_MOVE if moves_head else "",
+        generation=generation if generation_columns else "",
+        generation_number="t.generation_number" if generation_columns else "NULL::int",
+        part_generation="t.generation_number" if generation_columns and has_answer else "NULL::int",
+        message_columns=MESSAGE_COLUMNS,
+        part_columns=PART_COLUMNS,
+    )
+
+
+HEAD_SET = """,
+        head_seq = c.next_seq + %(count)s - 1,
+        head_move = coalesce(c.head_move, 0) + 1"""
+
+HEAD_MOVE = """
+), move AS (
+    INSERT INTO conversations_headmove
+        (conversation_id, number, head_seq, moved_at, moved_by_kind, moved_by_id, reason)
+    SELECT t.id, t.head_move, t.last_seq, greatest(%(now)s, previous.moved_at),
+        %(actor_kind)s, %(actor_id)s, %(head_reason)s
+    FROM taken t LEFT JOIN conversations_headmove previous
+        ON previous.conversation_id = t.id AND previous.number = t.head_move - 1"""
+
+GENERATION = """
+), generation AS (
+    INSERT INTO conversations_generation (conversation_id, number, leaf_seq, message_seq{columns})
+    SELECT t.id, t.generation_number, {leaf}, {message}{values} FROM taken t"""
+
+STATEMENT = """
+WITH conversation AS MATERIALIZED (
+    SELECT id, account_id, head_seq, head_move
+    FROM conversations_conversation WHERE id = %(conversation)s FOR NO KEY UPDATE
+), place AS MATERIALIZED (
+    SELECT c.id, c.account_id, p.seq AS parent_seq, p.group_ordinal, p.path_digest
+    FROM conversation c LEFT JOIN conversations_message p ON p.conversation_id = c.id
+        AND p.seq = CASE %(below)s::int WHEN 0 THEN c.head_seq WHEN -1 THEN NULL ELSE %(below)s::int END
+    WHERE (p.seq IS NOT NULL OR %(below)s::int = -1 OR (%(below)s::int = 0 AND c.head_seq IS NULL))
+        AND NOT (%(may_extend_turn)s AND coalesce(p.role, '') = 'assistant')
+), taken AS (
+    UPDATE conversations_conversation c SET
+        next_seq = c.next_seq + %(count)s,
+        next_generation = c.next_generation + {next_generation},
+        last_activity_at = greatest(c.last_activity_at, %(now)s){head}
+    FROM place WHERE c.id = place.id
+    RETURNING c.id, c.next_seq - %(count)s AS first_seq, c.next_seq - 1 AS last_seq, c.head_move,
+        c.next_generation - 1 AS generation_number, place.parent_seq, place.group_ordinal,
+        CASE WHEN place.parent_seq IS NULL
+            THEN substring(sha256(uuid_send(place.account_id)) FROM 1 FOR 16)
+            ELSE place.path_digest END AS parent_digest
+), message AS (
+    INSERT INTO conversations_message (conversation_id, seq, parent_seq, answers_seq, path_digest, dialect,
+        branch_reason, created_at, {message_columns})
+    SELECT t.id, t.first_seq + m.place,
+        CASE m.place WHEN 0 THEN t.parent_seq ELSE t.first_seq + m.place - 1 END,
+        CASE WHEN m.answers >= 0 THEN t.first_seq + m.answers WHEN m.answers = -1 THEN t.group_ordinal END,
+        coalesce(m.digest, conversations_chain(t.parent_digest, %(units)s::bytea[])),
+        %(dialect)s, CASE m.place WHEN 0 THEN %(branch_reason)s ELSE 'continue' END, %(now)s,
+        {message_columns}
+    FROM taken t, unnest(%(m_place)s::int[], %(m_answers)s::int[], %(m_digest)s::bytea[], %(m_role)s::text[],
+        %(m_provider_role)s::text[], %(m_shell)s::text[], %(m_client_message_id)s::text[],
+        %(m_token_count)s::int[], %(m_occurred_at)s::timestamptz[], %(m_is_hidden)s::bool[])
+        AS m(place, answers, digest, {message_columns})
+    RETURNING seq, answers_seq
+), part AS (
+    INSERT INTO conversations_messagepart (conversation_id, seq, answers_seq, {part_columns})
+    SELECT t.id, m.seq, CASE WHEN p.type = 'tool_result' AND NOT p.orphan THEN m.answers_seq END,
+        {part_columns}
+    FROM taken t, message m, unnest(%(p_place)s::int[], %(p_ordinal)s::int[], %(p_type)s::text[],
+        %(p_provider_type)s::text[], %(p_text)s::text[], %(p_payload)s::bytea[], %(p_shell)s::text[],
+        %(p_is_text_copy)s::bool[], %(p_media_type)s::text[], %(p_blob_id)s::bigint[],
+        %(p_tool_call_id)s::text[], %(p_tool_name)s::text[], %(p_is_minted_id)s::bool[],
+        %(p_status)s::text[], %(p_orphan)s::bool[]) AS p(place, {part_columns})
+    WHERE m.seq = t.first_seq + p.place
+), call AS (
+    INSERT INTO conversations_toolcall
+        (conversation_id, seq, call_id, name, status, arguments, generation_number, requested_at)
+    SELECT t.id, t.first_seq + c.place, c.call_id, c.name,
+        CASE WHEN c.is_unanswered THEN 'unanswered' ELSE 'requested' END,
+        c.arguments::jsonb, CASE WHEN t.first_seq + c.place = t.last_seq THEN {part_generation} END, %(now)s
+    FROM taken t, unnest(%(c_place)s::int[], %(c_call_id)s::text[], %(c_name)s::text[],
+        %(c_arguments)s::text[], %(c_unanswered)s::bool[])
+        AS c(place, call_id, name, arguments, is_unanswered){head_move}{generation}
+)
+SELECT first_seq, last_seq, head_move, {generation_number} FROM taken t
+"""

@@ -1,0 +1,56 @@
+"""A conversation begins: a row without messages."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from conversations.errors import constraint_of
+from conversations.ids import mint_id
+from conversations.models import Account, Conversation
+from conversations.vocabulary import Source
+from conversations.wire.literals import readable_copy
+
+
+def start_conversation(
+    *,
+    account_id: UUID,
+    now: datetime,
+    title: str = "",
+    source: Source = Source.APPLICATION,
+    external_ref: str = "",
+    started_at: datetime | None = None,
+    parent_call_id: str = "",
+) -> Conversation:
+    """Make a conversation, or return the account's one with the same `external_ref`.
+
+    Its id is minted from `started_at` where that is known, so that a range of
+    ids is a range of start times.
+    """
+    if external_ref:
+        known = Conversation.objects.filter(account_id=account_id, external_ref=external_ref).first()
+        if known is not None:
+            return known
+    conversation = Conversation(
+        id=mint_id(started_at or now),
+        account_id=account_id,
+        title=readable_copy(title),
+        source=source,
+        external_ref=external_ref,
+        parent_call_id=parent_call_id,
+        started_at=started_at,
+        created_at=now,
+        last_activity_at=started_at or now,
+    )
+    try:
+        with transaction.atomic():
+            conversation.save(force_insert=True)
+    except IntegrityError as error:
+        if constraint_of(error) != "conversations_conversation_external_ref_once":
+            raise
+        return Conversation.objects.get(account_id=account_id, external_ref=external_ref)
+    return conversation
+
+
+def account_of(*, conversation_id: UUID) -> Account:
+    return Account.objects.get(conversations=conversation_id)
