@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 from django.core.management import execute_from_command_line
 
-from config import databases, demo, embedded
+from config import databases, embedded, roles
 
 WITHOUT_DATABASE = frozenset({"collectstatic", "findstatic", "help", "version"})
 
@@ -18,7 +18,7 @@ def main() -> None:
     needs_servers = not databases.is_configured() and command not in WITHOUT_DATABASE
     with embedded.lease(databases.DEMO_SERVERS) if needs_servers else nullcontext() as servers:
         if servers is not None:
-            demo.prepare_database(servers)
+            roles.ensure(servers.postgres_url(), database=databases.DEMO_DATABASE)
         execute_from_command_line(sys.argv)
 
 

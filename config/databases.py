@@ -32,22 +32,14 @@ def urls() -> dict[str, str]:
     servers = embedded.recorded(DEMO_SERVERS)
     if servers is None:
         return dict.fromkeys(roles.ROLE_OF_ALIAS, NOWHERE)
-    return embedded_urls(servers, database=DEMO_DATABASE)
-
-
-def embedded_urls(servers: embedded.Servers, *, database: str) -> dict[str, str]:
-    return {
-        alias: servers.postgres_url(
-            database=database, role=role, password=roles.derived_password(servers.password, role=role)
-        )
-        for alias, role in roles.ROLE_OF_ALIAS.items()
-    }
+    return roles.urls(servers.postgres_url(), database=DEMO_DATABASE)
 
 
 def from_environment() -> dict[str, dict[str, Any]]:
     """Return Django's DATABASES. No request is one transaction: services open their own, and say so."""
-    names = {"default": "DATABASE_URL", "owner": "MIGRATION_DATABASE_URL", "reader": "READ_DATABASE_URL"}
-    databases = {alias: env.database(url, name=names[alias]) for alias, url in urls().items()}
+    databases = {
+        alias: env.database(url, name=roles.VARIABLE_OF_ALIAS[alias]) for alias, url in urls().items()
+    }
     for settings in databases.values():
         settings.update(ATOMIC_REQUESTS=False, CONN_MAX_AGE=600, CONN_HEALTH_CHECKS=True)
     return databases

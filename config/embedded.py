@@ -15,7 +15,7 @@ users of the machine can reach the port.
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,9 @@ from config.env import kept_secret
 
 VAR = Path(os.environ.get("COUNTERFOIL_VAR", Path(__file__).resolve().parent.parent / "var"))
 
+# Sets whose data nobody misses after a power cut: quicker, and not safe against one.
+THROWN_AWAY = frozenset({"test", "evidence"})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Servers:
@@ -37,9 +40,11 @@ class Servers:
     valkey_port: int
     password: str
 
-    def postgres_url(self, *, database: str = "postgres", role: str = "postgres", password: str = "") -> str:
-        secret = quote(password or self.password, safe="")
-        return f"postgresql://{role}:{secret}@127.0.0.1:{self.postgres_port}/{database}"
+    def postgres_url(self) -> str:
+        """Return the URL of the superuser."""
+        return (
+            f"postgresql://postgres:{quote(self.password, safe='')}@127.0.0.1:{self.postgres_port}/postgres"
+        )
 
     @property
     def broker_url(self) -> str:
@@ -50,17 +55,43 @@ class Servers:
 def lease(name: str) -> Iterator[Servers]:
     """Have the servers of that name running until the block ends; the last lease stops them."""
     folder = VAR / "servers" / name
+    with _shared(
+        folder, start=lambda: _start(folder, durable=name not in THROWN_AWAY), stop=lambda: _stop(folder)
+    ):
+        yield _servers(folder, _recorded_ports(folder))
+
+
+@contextmanager
+def lease_postgres(name: str, *, bin_path: Path) -> Iterator[str]:
+    """Have a PostgreSQL of other programs running, for throw-away data; give its superuser's URL."""
+    folder = VAR / "servers" / name
+    cluster = embedded_postgres.Cluster(folder=folder / "postgres", bin_path=bin_path)
+
+    def start() -> None:
+        port = _recorded_ports(folder).get("postgres")
+        password = kept_secret(folder / "password")
+        _record_ports(
+            folder, {"postgres": cluster.ensure_running(port=port, password=password, durable=False)}
+        )
+
+    with _shared(folder, start=start, stop=cluster.stop):
+        port, password = _recorded_ports(folder)["postgres"], kept_secret(folder / "password")
+        yield f"postgresql://postgres:{quote(password, safe='')}@127.0.0.1:{port}/postgres"
+
+
+@contextmanager
+def _shared(folder: Path, *, start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "users.lock").open("a") as users:
         with _locked(folder / "start.lock"):
-            servers = _start(folder, durable=name != "test")
+            start()
             fcntl.flock(users, fcntl.LOCK_SH)
         try:
-            yield servers
+            yield
         finally:
             with _locked(folder / "start.lock"):
                 if _is_last(users):
-                    _stop(folder)
+                    stop()
 
 
 def recorded(name: str) -> Servers | None:
@@ -72,7 +103,7 @@ def recorded(name: str) -> Servers | None:
     return _servers(folder, ports)
 
 
-def _start(folder: Path, *, durable: bool) -> Servers:
+def _start(folder: Path, *, durable: bool) -> None:
     ports = _recorded_ports(folder)
     password = kept_secret(folder / "password")
     ports["postgres"] = _cluster(folder).ensure_running(
@@ -81,10 +112,7 @@ def _start(folder: Path, *, durable: bool) -> Servers:
     ports["valkey"] = embedded_valkey.ensure_running(
         folder=folder / "valkey", port=ports.get("valkey"), password=password
     )
-    draft = folder / "ports.json.new"
-    draft.write_text(json.dumps(ports))
-    draft.replace(folder / "ports.json")
-    return _servers(folder, ports)
+    _record_ports(folder, ports)
 
 
 def _stop(folder: Path) -> None:
@@ -111,6 +139,12 @@ def _recorded_ports(folder: Path) -> dict[str, int]:
     except FileNotFoundError:
         return {}
     return {server: int(port) for server, port in ports.items()}
+
+
+def _record_ports(folder: Path, ports: dict[str, int]) -> None:
+    draft = folder / "ports.json.new"
+    draft.write_text(json.dumps(ports))
+    draft.replace(folder / "ports.json")
 
 
 def _is_last(users: IO[str]) -> bool:

@@ -10,13 +10,18 @@ By hand: `python -m config.roles ADMIN_URL [DATABASE]` makes them and prints the
 import hashlib
 import hmac
 import sys
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
 
 OWNER, APP, READ = "counterfoil_owner", "counterfoil_app", "counterfoil_read"
 ROLE_OF_ALIAS = {"default": APP, "owner": OWNER, "reader": READ}
+VARIABLE_OF_ALIAS = {
+    "default": "DATABASE_URL",
+    "owner": "MIGRATION_DATABASE_URL",
+    "reader": "READ_DATABASE_URL",
+}
 
 # One maker at a time in a cluster: ALTER ROLE twice at once fails with "tuple concurrently updated".
 MAKING_ROLES = 0x00C0_FF01
@@ -27,6 +32,21 @@ def derived_password(secret: str, *, role: str) -> str:
     return hmac.new(secret.encode(), role.encode(), hashlib.sha256).hexdigest()
 
 
+def derived_passwords(admin_url: str) -> dict[str, str]:
+    """Return the passwords of all roles on that admin's server, by role."""
+    secret = unquote(urlsplit(admin_url).password or "") or admin_url
+    return {role: derived_password(secret, role=role) for role in ROLE_OF_ALIAS.values()}
+
+
+def urls(admin_url: str, *, database: str) -> dict[str, str]:
+    """Return the URL by which each alias reaches that database as its role."""
+    passwords = derived_passwords(admin_url)
+    return {
+        alias: with_role(with_database(admin_url, database), role=role, password=passwords[role])
+        for alias, role in ROLE_OF_ALIAS.items()
+    }
+
+
 def with_database(url: str, database: str) -> str:
     return urlunsplit(urlsplit(url)._replace(path=f"/{database}"))
 
@@ -35,6 +55,12 @@ def with_role(url: str, *, role: str, password: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{role}:{quote(password, safe='')}@{host}"))
+
+
+def ensure(admin_url: str, *, database: str) -> None:
+    """Make the roles, with derived passwords, and the database where they are missing."""
+    ensure_roles(admin_url, passwords=derived_passwords(admin_url))
+    ensure_database(admin_url, database=database)
 
 
 def ensure_roles(admin_url: str, *, passwords: dict[str, str]) -> None:
@@ -131,14 +157,9 @@ def main(arguments: list[str]) -> int:
         return 2
     admin_url = arguments[0]
     database = arguments[1] if len(arguments) == 2 else "counterfoil"
-    secret = urlsplit(admin_url).password or admin_url
-    passwords = {role: derived_password(secret, role=role) for role in ROLE_OF_ALIAS.values()}
-    ensure_roles(admin_url, passwords=passwords)
-    ensure_database(admin_url, database=database)
-    names = {"default": "DATABASE_URL", "owner": "MIGRATION_DATABASE_URL", "reader": "READ_DATABASE_URL"}
-    for alias, role in ROLE_OF_ALIAS.items():
-        url = with_role(with_database(admin_url, database), role=role, password=passwords[role])
-        sys.stdout.write(f"{names[alias]}={url}\n")
+    ensure(admin_url, database=database)
+    for alias, url in urls(admin_url, database=database).items():
+        sys.stdout.write(f"{VARIABLE_OF_ALIAS[alias]}={url}\n")
     return 0
 
 

@@ -8,6 +8,7 @@ from django.db import connections
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
+from config import roles
 from tests import databases, seeded_rows
 
 
@@ -30,7 +31,7 @@ def django_db_setup(
     with (
         django_db_blocker.unblock(),
         databases.cloned_database(admin_url, worker=worker) as name,
-        psycopg.connect(databases.owner_url(name, admin_url), autocommit=True) as owner,
+        psycopg.connect(roles.urls(admin_url, database=name)["owner"], autocommit=True) as owner,
         pytest.MonkeyPatch.context() as patch,
     ):
         seed = seeded_rows.Seed.read(owner)

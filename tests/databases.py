@@ -11,7 +11,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import django
 import psycopg
@@ -71,12 +70,11 @@ def ensure_template(admin: psycopg.Connection, admin_url: str) -> str:
     if found:
         # Whoever made it did not come to the end.
         admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-    roles.ensure_roles(admin_url, passwords=role_passwords(admin_url))
-    roles.ensure_database(admin_url, database=name)
+    roles.ensure(admin_url, database=name)
     connect_to(name, admin_url)
     try:
         call_command("migrate", database="owner", verbosity=0, interactive=False)
-        with psycopg.connect(owner_url(name, admin_url)) as owner:
+        with psycopg.connect(roles.urls(admin_url, database=name)["owner"]) as owner:
             seeded_rows.keep(owner)
     finally:
         connections.close_all()
@@ -102,25 +100,9 @@ def migrations_digest() -> str:
 def connect_to(name: str, admin_url: str) -> None:
     """Point the three aliases at the database, each as its role."""
     connections.close_all()
-    for alias, role in roles.ROLE_OF_ALIAS.items():
-        url = roles.with_role(
-            roles.with_database(admin_url, name), role=role, password=role_passwords(admin_url)[role]
-        )
+    for alias, url in roles.urls(admin_url, database=name).items():
         # In place: connections of threads to come are made from the same dictionary.
         connections.settings[alias].update(env.database(url))
-
-
-def owner_url(name: str, admin_url: str) -> str:
-    return roles.with_role(
-        roles.with_database(admin_url, name),
-        role=roles.OWNER,
-        password=role_passwords(admin_url)[roles.OWNER],
-    )
-
-
-def role_passwords(admin_url: str) -> dict[str, str]:
-    secret = urlsplit(admin_url).password or admin_url
-    return {role: roles.derived_password(secret, role=role) for role in roles.ROLE_OF_ALIAS.values()}
 
 
 def drop_leftovers(admin: psycopg.Connection) -> None:

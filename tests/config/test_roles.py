@@ -3,7 +3,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.db import ProgrammingError, connection, connections
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.schema]
 
 
 def test_pages_connect_as_a_role_that_owns_nothing():

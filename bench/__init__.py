@@ -1,0 +1,1 @@
+"""Measurements beside a flat table: one module each, with a `main(arguments)`."""

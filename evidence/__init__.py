@@ -1,0 +1,1 @@
+"""The long proofs: one module each, with a `main(arguments)` that ends with one line of figures."""
