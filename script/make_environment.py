@@ -54,7 +54,7 @@ def install_packages(lock: Path) -> None:
     uv = VENV / "bin" / "uv"
     if not uv.exists():
         run(str(PYTHON), "-m", "pip", "install", "-q", "--require-hashes", "-r", str(INSTALLER_LOCK))
-    arguments = ["pip", "sync", "-q", "--require-hashes", "--compile-bytecode", "-p", str(PYTHON)]
+    arguments = ["pip", "sync", "-q", "--require-hashes", "-p", str(PYTHON)]
     try:
         run(str(uv), *arguments, str(lock), str(INSTALLER_LOCK))
     except subprocess.CalledProcessError:
