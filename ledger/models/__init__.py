@@ -1,0 +1,18 @@
+from ledger.models.compensation import Compensation, CompensationNote, Dispute
+from ledger.models.effect import EffectMove, EffectReference, EffectUse, ToolEffect
+from ledger.models.tool import GuardQuestion, ToolPolicy, ToolPolicyChange
+from ledger.models.webhook import WebhookEvent
+
+__all__ = [
+    "Compensation",
+    "CompensationNote",
+    "Dispute",
+    "EffectMove",
+    "EffectReference",
+    "EffectUse",
+    "GuardQuestion",
+    "ToolEffect",
+    "ToolPolicy",
+    "ToolPolicyChange",
+    "WebhookEvent",
+]

@@ -1,0 +1,44 @@
+"""What processors sent us: stored raw first, worked on later."""
+
+from django.db import models
+from django.db.models import Q
+
+from conversations.models import RawBody
+
+
+class WebhookEvent(models.Model):
+    """One event of a processor, once; delivered twice, it is still one row.
+
+    `trouble` is a code of ours for an event that could not be applied; the
+    event can be worked on again from the console.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    processor = models.CharField(max_length=32)
+    event_id = models.CharField(max_length=255)
+    type = models.CharField(max_length=128)
+    object_ref = models.CharField(max_length=255, blank=True)
+    occurred_at = models.DateTimeField(help_text="The processor's time.")
+    received_at = models.DateTimeField()
+    deliveries = models.IntegerField(default=1)
+    raw = models.ForeignKey(RawBody, models.DO_NOTHING, related_name="+")
+    processed_at = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    trouble = models.CharField(max_length=64, blank=True, default="", db_default="")
+    effect = models.ForeignKey("ledger.ToolEffect", models.DO_NOTHING, null=True, related_name="events")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["processor", "event_id"], name="ledger_webhook_once_per_event"),
+        ]
+        indexes = [
+            # The worker's queue, oldest first.
+            models.Index(
+                fields=["received_at"], name="webhook_waiting", condition=Q(processed_at__isnull=True)
+            ),
+            # What arrived for an object before we knew the object.
+            models.Index(fields=["object_ref"], name="webhook_object", condition=~Q(object_ref="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.event_id
