@@ -7,15 +7,19 @@ KEYS = [
     (
         "ledger_tooleffect",
         "ledger_effect_call_is_recorded",
-        "FOREIGN KEY (conversation_id, call_seq, call_id)"
-        " REFERENCES conversations_toolcall (conversation_id, seq, call_id)",
+        (
+            "FOREIGN KEY (conversation_id, call_seq, call_id)"
+            " REFERENCES conversations_toolcall (conversation_id, seq, call_id)"
+        ),
     ),
     # The state is the one that the last move ended in.
     (
         "ledger_tooleffect",
         "ledger_effect_state_has_its_move",
-        "FOREIGN KEY (id, move, state) REFERENCES ledger_effectmove (effect_id, number, to_state)"
-        " DEFERRABLE INITIALLY DEFERRED",
+        (
+            "FOREIGN KEY (id, move, state) REFERENCES ledger_effectmove (effect_id, number, to_state)"
+            " DEFERRABLE INITIALLY DEFERRED"
+        ),
     ),
     # Each move begins where the one before ended, and none is missing.
     (
@@ -26,8 +30,10 @@ KEYS = [
     (
         "ledger_effectuse",
         "ledger_use_of_a_recorded_call",
-        "FOREIGN KEY (conversation_id, seq, call_id)"
-        " REFERENCES conversations_toolcall (conversation_id, seq, call_id) ON DELETE CASCADE",
+        (
+            "FOREIGN KEY (conversation_id, seq, call_id)"
+            " REFERENCES conversations_toolcall (conversation_id, seq, call_id) ON DELETE CASCADE"
+        ),
     ),
     (
         "ledger_compensation",
