@@ -1,0 +1,88 @@
+"""What people and the sweeper do to runs: stop, resume, free what was abandoned."""
+
+from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from jobs.models import JobRun, RunState
+from jobs.services.starting import wake
+
+# A wake-up message may be lost with the broker: one that was not heeded is sent again.
+UNHEEDED = timedelta(minutes=2)
+
+
+@transaction.atomic
+def request_stop(*, run_id: UUID, now: datetime) -> JobRun:
+    """Ask a run to stop after its current batch; one that nobody works on stops at once."""
+    run = JobRun.objects.select_for_update().get(pk=run_id)
+    if run.state == RunState.RUNNING:
+        run.state = RunState.STOPPING
+        run.save(update_fields=["state"])
+    elif run.state == RunState.QUEUED:
+        run.state, run.finished_at = RunState.STOPPED, now
+        run.save(update_fields=["state", "finished_at"])
+    return run
+
+
+@transaction.atomic
+def resume(*, run_id: UUID, now: datetime) -> JobRun:
+    """Queue a stopped or failed run again; it goes on from its last checkpoint, with its attempts anew."""
+    run = JobRun.objects.select_for_update().get(pk=run_id)
+    if run.state not in (RunState.STOPPED, RunState.FAILED):
+        return run
+    run.state, run.attempt, run.queued_at, run.finished_at = RunState.QUEUED, 0, now, None
+    run.error_code = run.error = run.error_place = ""
+    run.save(
+        update_fields=["state", "attempt", "queued_at", "finished_at", "error_code", "error", "error_place"]
+    )
+    transaction.on_commit(partial(wake, run))
+    return run
+
+
+@transaction.atomic
+def free_abandoned(*, now: datetime) -> dict[str, int]:
+    """Queue again what a dead worker held, end what keeps dying, wake what nobody heeded; return counts."""
+    expired = list(
+        JobRun.objects.select_for_update(skip_locked=True).filter(
+            state__in=[RunState.RUNNING, RunState.STOPPING], lease_until__lt=now
+        )
+    )
+    counts = {"freed": 0, "given_up": 0, "woken": 0, "stopped": 0}
+    for run in expired:
+        counts[_free(run, now)] += 1
+    unheeded = Q(state=RunState.QUEUED, queued_at__lt=now - UNHEEDED)
+    for run in JobRun.objects.filter(unheeded).exclude(pk__in=[run.pk for run in expired]):
+        transaction.on_commit(partial(wake, run))
+        counts["woken"] += 1
+    return counts
+
+
+def _free(run: JobRun, now: datetime) -> str:
+    outcome = "freed"
+    if run.state == RunState.STOPPING:
+        run.state, run.finished_at, outcome = RunState.STOPPED, now, "stopped"
+    elif run.attempt >= run.attempt_limit:
+        run.state, run.finished_at, outcome = RunState.FAILED, now, "given_up"
+        run.error_code = "keeps-dying"
+        run.error = f"The worker died {run.attempt} times; the run was set aside."
+        run.error_place = f"cursor {run.cursor}"[:255]
+    else:
+        run.state, run.queued_at = RunState.QUEUED, now
+        transaction.on_commit(partial(wake, run))
+    run.claim_token = run.lease_until = None
+    run.save(
+        update_fields=[
+            "state",
+            "finished_at",
+            "error_code",
+            "error",
+            "error_place",
+            "queued_at",
+            "claim_token",
+            "lease_until",
+        ]
+    )
+    return outcome
