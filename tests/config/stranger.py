@@ -18,7 +18,7 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 UNPRIVILEGED = "nobody"
 # What this test run was told must not reach the stranger; nor may what Python it was told to use.
 NOT_HANDED_ON = (
-    "COUNTERFOIL_", "TEST_", "DJANGO_", "PYTEST_", "DATABASE_URL", "BROKER_URL", "MIGRATION_", "READ_DATABASE",
+    "COUNTERFOIL_", "TEST_", "DJANGO_", "PYTEST_", "DATABASE_URL", "BROKER_URL", "MIGRATION_", "READ_",
     "PYTHON", "VIRTUAL_ENV", "SECRET_KEY", "DIGEST_KEY", "LOG_", "HOME", "XDG_",
 )  # fmt: skip
 
