@@ -74,6 +74,17 @@ def obtain(call: Call, token: str) -> Body:
     return call.store.insert(method, now=call.now, hidden={"card": token})
 
 
+def retrieve_method(call: Call) -> Body:
+    return call.store.get("payment_method", call.object_id)
+
+
+def attach_method(call: Call) -> Body:
+    """Keep the card with a customer; a test name makes a new one first."""
+    customer = call.store.get("customer", call.values["customer"], param="customer")
+    method = obtain(call, call.object_id)
+    return call.store.save({**method, "customer": customer["id"]}, now=call.now)
+
+
 def card_of(call: Call, method_id: str) -> Card:
     return CARDS[call.store.hidden(method_id)["card"]]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from samples.processor import (
     balance,
+    cards,
     charges,
     customers,
     disputes,
@@ -147,6 +148,10 @@ ROUTES = [
     _route("GET", "charges/search", search.search_charges, _SEARCH),
     _route("GET", "charges/{id}", charges.retrieve_charge),
     _route("POST", "charges/{id}", charges.update_charge, {"metadata": METADATA, **_texts("description")}),
+    _route("GET", "payment_methods/{id}", cards.retrieve_method),
+    _route(
+        "POST", "payment_methods/{id}/attach", cards.attach_method, {"customer": Field(text, required=True)}
+    ),
     _route("POST", "refunds", refunds.create_refund, _CREATE_REFUND, refunds.check_target),
     _route("GET", "refunds", refunds.list_refunds, {**PAGE, **_BY_CHARGE}),
     _route("GET", "refunds/{id}", refunds.retrieve_refund),

@@ -120,6 +120,16 @@ def test_a_paid_intent_cannot_be_canceled(stripe_api, pay):
     assert stripe_api.payment_intents.retrieve(intent.id).status == "succeeded"
 
 
+def test_a_card_is_kept_with_its_customer_and_charged_again(stripe_api, pay):
+    customer = stripe_api.customers.create({"name": "Rosa"})
+
+    card = stripe_api.payment_methods.attach("pm_card_mastercard", {"customer": customer.id})
+
+    assert (card.customer, card.card.last4) == (customer.id, "4444")
+    assert stripe_api.payment_methods.retrieve(card.id).customer == customer.id
+    assert pay(customer=customer.id, payment_method=card.id).payment_method == card.id
+
+
 def test_a_card_that_asks_for_authentication_charges_nothing(stripe_api, pay):
     intent = pay(payment_method="pm_card_authenticationRequired")
 
