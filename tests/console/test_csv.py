@@ -87,7 +87,7 @@ def test_what_no_file_can_hold_becomes_a_visible_mark():
 
 
 def test_a_file_keeps_quotes_and_line_breaks_in_their_cell_and_neutralises_its_heads():
-    rows = [["=1+1", Decimal("-12.50"), 'plain, "quoted"\nline'], ["x", None, "\r=2"]]
+    rows: list[list[object]] = [["=1+1", Decimal("-12.50"), 'plain, "quoted"\nline'], ["x", None, "\r=2"]]
     lines = list(csv_lines(header=["title", "amount", "=cmd|' /C calc'!A0"], rows=rows))
 
     assert len(lines) == 3

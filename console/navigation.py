@@ -1,0 +1,93 @@
+"""The menu: sections in a fixed order, each with the console's own pages and then its stock tables."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol
+
+from django.urls import reverse
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of our own: shown to those who hold `permission`, or to all staff where it is empty."""
+
+    label: str
+    url_name: str
+    permission: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`apps` are the labels of the apps whose tables stand in this section."""
+
+    title: str
+    apps: tuple[str, ...]
+    pages: tuple[Page, ...] = ()
+
+
+SECTIONS: Final = (
+    Section("Console", ("console",), (Page("Tables", "admin:index"),)),
+    Section("Conversations", ("conversations",)),
+    Section("Ledger", ("ledger",)),
+    Section("Retention", ("retention",)),
+    Section("Access", ("access", "auth")),
+    Section("Jobs", ("jobs",)),
+)
+
+
+class Entry(NamedTuple):
+    label: str
+    url: str
+    is_current: bool
+
+
+class Menu(NamedTuple):
+    title: str
+    entries: list[Entry]
+
+
+class HasPermissions(Protocol):
+    def has_perm(self, perm: str) -> bool: ...
+
+
+def menus(
+    *,
+    user: HasPermissions,
+    path: str,
+    available_apps: Iterable[Mapping[str, Any]],
+    sections: Iterable[Section] = SECTIONS,
+) -> list[Menu]:
+    """Return the menu as `user` sees it; the entry whose address holds `path` most closely is current.
+
+    Tables of an app that no section names come last, under the app's own name.
+    """
+    apps = {app["app_label"]: app for app in available_apps}
+    found: list[tuple[str, list[tuple[str, str]]]] = []
+    for section in sections:
+        links = [(page.label, reverse(page.url_name)) for page in section.pages if _may_see(user, page)]
+        for label in section.apps:
+            links += _tables(apps.pop(label, None))
+        found.append((section.title, links))
+    found += [(str(app["name"]), _tables(app)) for app in apps.values()]
+    current = _closest(path, (url for _, links in found for _, url in links))
+    return [
+        Menu(title, [Entry(label, url, url == current) for label, url in links])
+        for title, links in found
+        if links
+    ]
+
+
+def _may_see(user: HasPermissions, page: Page) -> bool:
+    return not page.permission or user.has_perm(page.permission)
+
+
+def _tables(app: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    models = app["models"] if app else ()
+    return [(str(model["name"]), model["admin_url"]) for model in models if model["admin_url"]]
+
+
+def _closest(path: str, urls: Iterable[str]) -> str:
+    """The root of the site or of the tables holds every path, and is current only on itself."""
+    roots = {"/", reverse("admin:index")}
+    holding = (url for url in urls if path == url or (url not in roots and path.startswith(url)))
+    return max(holding, key=len, default="")
