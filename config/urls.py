@@ -17,3 +17,8 @@ urlpatterns = [
     path("", include("jobs.urls")),
     path("", include("console.urls")),
 ]
+
+handler400 = "console.errors.bad_request"
+handler403 = "console.errors.permission_denied"
+handler404 = "console.errors.page_not_found"
+handler500 = "console.errors.server_error"

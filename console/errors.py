@@ -1,0 +1,55 @@
+"""The pages shown when a request is refused or fails. They ask nothing of the database.
+
+Each says what did not happen, what is still true, and a reference: it is in the log, and in the
+header `X-Request-ID`, from where a part of a page that failed to load shows it.
+"""
+
+import structlog
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.csrf import requires_csrf_token
+
+from conversations.ids import mint_id
+
+log = structlog.get_logger(__name__)
+
+
+@requires_csrf_token
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, status=400, exception=exception)
+
+
+@requires_csrf_token
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, status=403, exception=exception, why=str(exception))
+
+
+@requires_csrf_token
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, status=404, exception=exception)
+
+
+@requires_csrf_token
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _page(request, status=500)
+
+
+def _page(
+    request: HttpRequest, *, status: int, exception: Exception | None = None, why: str = ""
+) -> HttpResponse:
+    now = timezone.now()
+    reference = str(mint_id(now))
+    # The address may hold what somebody searched for, so only the view's name is logged.
+    view = request.resolver_match.view_name if request.resolver_match else ""
+    log.warning("page_refused", status=status, reference=reference, view=view, error=type(exception).__name__)
+    context = {
+        "method": request.method,
+        "path": request.path,
+        "why": why,
+        "when": now,
+        "zone": timezone.get_current_timezone_name(),
+        "reference": reference,
+    }
+    body = render_to_string(f"{status}.html", context)
+    return HttpResponse(body, status=status, headers={"X-Request-ID": reference})
