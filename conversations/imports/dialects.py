@@ -1,0 +1,99 @@
+"""Messages that stand in an export as a provider's API takes them, cut as the recorder cuts them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conversations.drafts import MessageDraft, PartDraft
+from conversations.vocabulary import Dialect, Role
+from conversations.wire.anthropic_blocks import RULES as ANTHROPIC
+from conversations.wire.blocks import cut_content
+from conversations.wire.chat_messages import READ_MESSAGES, frame_message
+from conversations.wire.cuts import FramedMessage, detect_style
+from conversations.wire.requests import build_messages
+from conversations.wire.shapes import COMPACT, Style, WireError
+from conversations.wire.slices import (
+    BYTE_ORDER_MARK,
+    Sliced,
+    decode_text,
+    read_list,
+    read_object,
+    skip_space,
+    slice_json,
+)
+
+_ANTHROPIC_MESSAGE = read_object({"content": read_list()})
+
+
+@dataclass(slots=True)
+class Unreadable:
+    """An item of a list of messages that is none."""
+
+    raw: bytes
+    reason: str
+
+
+@dataclass(slots=True)
+class CutRecord:
+    """A record's messages, and its other members by value."""
+
+    drafts: list[MessageDraft | Unreadable]
+    fields: dict[str, object]
+
+
+def draft_chat_record(raw: bytes, *, keys: Sequence[str]) -> CutRecord:
+    """Cut a list of Chat Completions messages: the record itself, or its first member of `keys` that is one.
+
+    System messages stay in the list. Raises WireError where there is no list.
+    """
+    text = decode_text(raw)
+    start = skip_space(text, 1 if text.startswith(BYTE_ORDER_MARK) else 0)
+    if text.startswith("[", start):
+        listed, end = READ_MESSAGES(text, start)
+        if not isinstance(listed, Sliced) or skip_space(text, end) != len(text):
+            raise WireError("more text after the list of messages")
+        first = next((item.value for item in listed.items if isinstance(item.value, Sliced)), None)
+        style = COMPACT if first is None else detect_style(text, first)
+        return CutRecord(_drafts(text, listed, style), {})
+    if not text.startswith("{", start):
+        raise WireError("a record without a list of messages")
+    body = slice_json(text, dict.fromkeys(keys, READ_MESSAGES))
+    for key in keys:
+        value = body.value(key)
+        if isinstance(value, Sliced) and not value.is_object:
+            fields = {member.key: member.value for member in body.members if member.key not in keys}
+            return CutRecord(_drafts(text, value, detect_style(text, body)), fields)
+    raise WireError("a record without a list of messages")
+
+
+def _drafts(text: str, listed: Sliced, style: Style) -> list[MessageDraft | Unreadable]:
+    drafts: list[MessageDraft | Unreadable] = []
+    framed: list[FramedMessage] = []
+    for index, item in enumerate(listed.items):
+        try:
+            if not isinstance(item.value, Sliced) or not item.value.is_object:
+                raise WireError("an item that is no message")
+            if not isinstance(item.value.value("role"), str):
+                raise WireError("a message without a role")
+            framed.append(frame_message(text, item, index, style))
+        except WireError as error:
+            drafts += build_messages(text, framed, dialect=Dialect.OPENAI_CHAT, style=style)
+            framed = []
+            drafts.append(Unreadable(text[item.start : item.end].encode(), error.reason))
+    drafts += build_messages(text, framed, dialect=Dialect.OPENAI_CHAT, style=style)
+    return drafts
+
+
+def anthropic_parts(raw: bytes, *, role: Role) -> tuple[list[PartDraft], bool]:
+    """Cut the content of the member `message` of a record; say whether it was a bare string.
+
+    Raises WireError where the record or its message is no object.
+    """
+    text = decode_text(raw)
+    record = slice_json(text, {"message": _ANTHROPIC_MESSAGE})
+    message = record.value("message")
+    if not isinstance(message, Sliced) or not message.is_object:
+        raise WireError("not an object", place="message")
+    content = message.last("content")
+    style = detect_style(text, record)
+    parts, _ = cut_content(text, content, rules=ANTHROPIC, role=role, style=style)
+    return parts, content is not None and isinstance(content.value, str)

@@ -1,0 +1,164 @@
+"""Small builders that the formats share: parts, times, texts that any export may hold."""
+
+import math
+import secrets
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from conversations.drafts import HOLE_STRING, ImportedNode, MessageDraft, PartDraft
+from conversations.imports import exact_json
+from conversations.vocabulary import PartStatus, PartType, Role
+from conversations.wire.cuts import LONGEST_SHELL, call_key, name_of
+from conversations.wire.literals import is_storable, readable_copy
+
+_FIRST_YEAR = 1971  # a zero that stands for "unknown" is not 1970
+_MILLISECONDS_FROM = 100_000_000_000
+# Stands for a text while the JSON around it is written; nothing received can hold it.
+_CUT = f"cut-{secrets.token_hex(16)}"
+
+
+def as_dict(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def title_of(value: object) -> str:
+    return readable_copy(as_text(value))
+
+
+def moment_of(value: object) -> datetime | None:
+    """Read a time in seconds, milliseconds or ISO form; unknown stays unknown. Without a zone it is UTC."""
+    if isinstance(value, str):
+        return _moment_of_text(value.strip())
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not math.isfinite(value):
+        return None
+    try:
+        seconds = value / 1000 if abs(value) >= _MILLISECONDS_FROM else value
+        return _after_zero(datetime.fromtimestamp(seconds, UTC))
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def _moment_of_text(text: str) -> datetime | None:
+    if text.replace(".", "", 1).isdigit() and len(text) < 20:
+        return moment_of(float(text))
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return _after_zero(moment.astimezone(UTC))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _after_zero(moment: datetime) -> datetime | None:
+    return moment if moment.year >= _FIRST_YEAR else None
+
+
+def text_part(text: str) -> PartDraft:
+    """A text; what PostgreSQL cannot hold is kept in the payload, and the text shows a mark."""
+    if is_storable(text):
+        return PartDraft(PartType.TEXT, text=text)
+    return PartDraft(
+        PartType.TEXT,
+        text=readable_copy(text),
+        payload=exact_json.dump({"type": "text", "text": text}),
+        is_text_copy=True,
+    )
+
+
+def block_part(
+    part_type: PartType, block: object, *, provider_type: str = "", said_in: str = ""
+) -> PartDraft:
+    """A block kept as it stands in the export.
+
+    `said_in` names the member that holds what a person reads: that text is
+    kept as text, for pages and search, in the shell of the rest.
+    """
+    part = PartDraft(part_type, provider_type=name_of(provider_type))
+    fields = as_dict(block)
+    said = fields.get(said_in) if said_in else None
+    if isinstance(said, str) and is_storable(said):
+        shell = exact_json.dump({**fields, said_in: _CUT}).decode("utf-8").replace(f'"{_CUT}"', HOLE_STRING)
+        if len(shell) <= LONGEST_SHELL and "\x00" not in shell:
+            part.text, part.shell = said, shell
+            return part
+    part.payload = exact_json.dump(block)
+    if isinstance(said, str) and said.strip():
+        part.text, part.is_text_copy = readable_copy(said), True
+    return part
+
+
+def call_part(
+    block: object, *, call_id: object, name: object, minted_id: str, provider_type: str = ""
+) -> PartDraft:
+    """A client call as it stands in the export; without an id it gets `minted_id`, which says so."""
+    part = block_part(PartType.TOOL_USE, block, provider_type=provider_type)
+    part.tool_call_id = call_key(call_id) or minted_id
+    part.is_minted_id = part.tool_call_id != call_id
+    part.tool_name = name_of(name) or "unnamed"
+    return part
+
+
+def result_part(
+    block: object,
+    *,
+    call_id: object,
+    minted_id: str | None = None,
+    is_error: bool | None = None,
+    said_in: str = "",
+    provider_type: str = "",
+) -> PartDraft:
+    part = block_part(PartType.TOOL_RESULT, block, provider_type=provider_type, said_in=said_in)
+    part.tool_call_id = call_key(call_id) or minted_id
+    part.is_minted_id = part.tool_call_id is not None and part.tool_call_id != call_id
+    if is_error is not None:
+        part.status = PartStatus.ERROR if is_error else PartStatus.OK
+    return part
+
+
+def minted_call_id(source_id: str, number: int) -> str:
+    """An id for a call that the source did not give one: the node and the number of the call in it."""
+    return call_key(f"minted-{source_id}-{number}") or f"minted-{number}"
+
+
+def unfold_turn(
+    parts: Iterable[PartDraft], *, node: ImportedNode, role: Role, occurred_at: datetime | None
+) -> Iterator[ImportedNode]:
+    """Hang a turn that holds calls and their results in one node as the messages it consists of.
+
+    The last message keeps the node's id, so that what follows it in the source
+    still finds its parent; those before it are named `<id>/1`, `<id>/2`, ...
+    """
+    runs: list[tuple[Role, list[PartDraft]]] = []
+    for part in parts:
+        speaker = Role.TOOL if part.type == PartType.TOOL_RESULT else role
+        if runs and runs[-1][0] == speaker:
+            runs[-1][1].append(part)
+        else:
+            runs.append((speaker, [part]))
+    if not runs:
+        runs.append((role, []))
+    parent = node.parent_source_id
+    for number, (speaker, spoken) in enumerate(runs, start=1):
+        is_last = number == len(runs)
+        source_id = node.source_id if is_last else f"{node.source_id}/{number}"
+        yield ImportedNode(
+            source_id=source_id,
+            parent_source_id=parent,
+            message=MessageDraft(role=speaker, parts=spoken, occurred_at=occurred_at),
+            raw=node.raw if number == 1 else None,
+            model=node.model if speaker != Role.TOOL else "",
+            is_hidden=node.is_hidden,
+            position=node.position if number == 1 else None,
+        )
+        parent = source_id

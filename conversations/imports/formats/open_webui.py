@@ -1,0 +1,171 @@
+"""Open WebUI: the list of chats that its export button gives, or single ones of it.
+
+A chat's history is a map of messages. Newer assistant messages carry `output`,
+the items as they were produced; it is preferred to `content`, which repeats
+them as prose mixed with HTML.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from conversations.drafts import ImportedConversation, ImportedNode, PartDraft
+from conversations.imports import exact_json
+from conversations.imports.drafting import (
+    as_dict,
+    as_list,
+    as_text,
+    block_part,
+    call_part,
+    minted_call_id,
+    moment_of,
+    result_part,
+    text_part,
+    title_of,
+    unfold_turn,
+)
+from conversations.imports.reading import quarantined, read_each, ref
+from conversations.imports.streams import Document, Record
+from conversations.imports.trouble import Broken, UnreadableError
+from conversations.vocabulary import PartType, Role
+
+LABEL: Final = "Open WebUI export"
+_KEY: Final = "open-webui"
+
+
+def sniff(records: Sequence[Record]) -> bool:
+    return any(_history(as_dict(record.value)) is not None for record in records)
+
+
+def read(document: Document) -> Iterator[ImportedConversation | Broken]:
+    return read_each(document, _conversation)
+
+
+def _history(value: dict[str, object]) -> dict[str, object] | None:
+    """The chat's history: inside `chat` in the list of all, at the top in a single chat."""
+    for place in (as_dict(value.get("chat")), value):
+        history = place.get("history")
+        if isinstance(history, dict) and isinstance(history.get("messages"), dict):
+            return history
+    return None
+
+
+def _conversation(record: Record) -> ImportedConversation:
+    value = as_dict(record.value)
+    chat = as_dict(value.get("chat")) or value
+    history = _history(value)
+    if history is None:
+        raise UnreadableError("a chat without a history of messages", place=title_of(value.get("title"))[:80])
+    messages = as_dict(history["messages"])
+    models = [model for model in as_list(chat.get("models")) if isinstance(model, str)]
+    conversation = ImportedConversation(
+        external_ref=ref(_KEY, as_text(value.get("id")) or f"node-{min(messages, default='none')}"),
+        nodes=[],
+        head_source_id=as_text(history.get("currentId")) or None,
+        title=title_of(value.get("title")) or title_of(chat.get("title")),
+        started_at=moment_of(value.get("created_at")) or moment_of(chat.get("timestamp")),
+        model=models[0] if models else "",
+        account_external_id=as_text(value.get("user_id")),
+    )
+    places = _sibling_places(messages)
+    nodes: list[ImportedNode] = []
+    for source_id, message in messages.items():
+        nodes += _nodes(source_id, message, places.get(source_id), conversation)
+    conversation.nodes = nodes
+    return conversation
+
+
+def _sibling_places(messages: dict[str, object]) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for message in messages.values():
+        for place, child in enumerate(as_list(as_dict(message).get("childrenIds"))):
+            if isinstance(child, str):
+                places.setdefault(child, place)
+    return places
+
+
+def _nodes(
+    source_id: str, value: object, position: int | None, conversation: ImportedConversation
+) -> Iterator[ImportedNode]:
+    message = as_dict(value)
+    parent = as_text(message.get("parentId")) or None
+    role_name = as_text(message.get("role"))
+    if role_name not in Role.values:
+        error = as_dict(message.get("error"))
+        reason = (
+            f"no message but an error ({title_of(error.get('code'))})"
+            if error
+            else "a message without a role"
+        )
+        yield quarantined(source_id, parent, exact_json.dump(value), reason)
+        return
+    role = Role(role_name)
+    node = ImportedNode(
+        source_id=source_id,
+        parent_source_id=parent,
+        message=None,
+        model=(as_text(message.get("model")) or conversation.model) if role == Role.ASSISTANT else "",
+        position=position,
+    )
+    parts = _parts(source_id, message)
+    if message.get("error"):
+        parts.append(block_part(PartType.OTHER, message["error"], provider_type="error", said_in="content"))
+    for file in as_list(message.get("files")):
+        parts.append(block_part(PartType.OTHER, file, provider_type="file"))
+    if message.get("done") is False:
+        conversation.notes.append(f"message {source_id} was not finished")
+    yield from unfold_turn(parts, node=node, role=role, occurred_at=moment_of(message.get("timestamp")))
+
+
+def _parts(source_id: str, message: dict[str, object]) -> list[PartDraft]:
+    items = as_list(message.get("output"))
+    if items:
+        parts = [
+            part
+            for number, item in enumerate(items, start=1)
+            for part in _item_parts(item, minted_call_id(source_id, number))
+        ]
+        if parts:
+            return parts
+    content = message.get("content")
+    if isinstance(content, str):
+        return [text_part(content)]
+    parts = []
+    for block in as_list(content):
+        fields = as_dict(block)
+        if fields.get("type") == "text" and isinstance(fields.get("text"), str):
+            parts.append(text_part(as_text(fields["text"])))
+        elif fields.get("type") == "image_url":
+            parts.append(block_part(PartType.IMAGE, block, provider_type="image_url"))
+        else:
+            parts.append(block_part(PartType.OTHER, block, provider_type=as_text(fields.get("type"))))
+    return parts
+
+
+def _item_parts(item: object, minted_id: str) -> list[PartDraft]:
+    fields = as_dict(item)
+    kind = as_text(fields.get("type"))
+    if kind == "message":
+        return [_said(block) for block in as_list(fields.get("content"))]
+    if kind == "function_call":
+        return [
+            call_part(
+                item,
+                call_id=fields.get("call_id") or fields.get("id"),
+                name=fields.get("name"),
+                minted_id=minted_id,
+                provider_type=kind,
+            )
+        ]
+    if kind == "function_call_output":
+        said_in = "output" if isinstance(fields.get("output"), str) else ""
+        return [result_part(item, call_id=fields.get("call_id"), said_in=said_in, provider_type=kind)]
+    if kind == "reasoning":
+        return [block_part(PartType.THINKING, item, provider_type=kind)]
+    return [block_part(PartType.OTHER, item, provider_type=kind or "null")]
+
+
+def _said(block: object) -> PartDraft:
+    fields = as_dict(block)
+    if fields.get("type") in ("output_text", "text") and isinstance(fields.get("text"), str):
+        return text_part(as_text(fields["text"]))
+    return block_part(PartType.OTHER, block, provider_type=as_text(fields.get("type")))

@@ -1,0 +1,227 @@
+"""From a file to the records in it: plain, gzipped, or any number of files in a zip.
+
+A `Document` is one JSON or CSV text; opening it twice gives the same bytes, so
+a format may be judged by the first records and then read from the start.
+"""
+
+import csv
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, Final, Literal, cast
+
+from conversations.imports import exact_json
+from conversations.imports.splitting import OversizeError, split_array, split_lines, split_values
+from conversations.imports.trouble import RefusedFileError, UnreadableError
+
+Shape = Literal["array", "values", "lines", "csv"]
+
+HEAD_BYTES: Final = 1 << 20
+SAMPLE_RECORDS: Final = 24
+_TEXT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".traj"})
+_BOM = b"\xef\xbb\xbf"
+# A zip member that claims more than this is refused before it is opened.
+MAX_MEMBER_BYTES: Final = 64 << 30
+csv.field_size_limit(16 << 20)
+
+
+class Record:
+    """One element, line or row, read when first asked for. `trouble` says why `value` could not be read."""
+
+    __slots__ = ("_is_read", "_trouble", "_value", "place", "raw")
+
+    def __init__(self, place: str, raw: bytes, *, trouble: str = "") -> None:
+        self.place = place
+        self.raw = raw
+        self._is_read = bool(trouble)
+        self._value: object = None
+        self._trouble = trouble
+
+    @classmethod
+    def of(cls, place: str, raw: bytes, value: object) -> "Record":
+        """A record whose value is known without reading its bytes."""
+        record = cls(place, raw)
+        record._value, record._is_read = value, True
+        return record
+
+    @property
+    def value(self) -> object:
+        self._read()
+        return self._value
+
+    @property
+    def trouble(self) -> str:
+        self._read()
+        return self._trouble
+
+    def _read(self) -> None:
+        if self._is_read:
+            return
+        self._is_read = True
+        try:
+            self._value = exact_json.load(self.raw)
+        except ValueError as error:
+            self._trouble = str(error)
+
+
+@dataclass(slots=True)
+class Document:
+    """One text that may hold conversations; `beside` names what lies in the same archive."""
+
+    name: str
+    open: Callable[[], IO[bytes]]
+    beside: frozenset[str] = field(default=frozenset())
+    shape: Shape = "values"
+
+    def records(self) -> Iterator[Record]:
+        """Yield every record; a damaged one says so, and what a file's end cuts off is one as well."""
+        with _without_bom(self.open()) as stream:
+            yield from _records_of(stream, self.shape)
+
+    def sample(self) -> list[Record]:
+        """Give the first few records, to judge the format by."""
+        first: list[Record] = []
+        for record in self.records():
+            first.append(record)
+            if len(first) == SAMPLE_RECORDS:
+                break
+        return first
+
+
+def open_documents(path: Path) -> Iterator[Document]:
+    """Yield the documents of a file; RefusedFileError where it is none that can hold any."""
+    with path.open("rb") as file:
+        magic = file.read(4)
+    if magic == b"PK\x03\x04":
+        yield from _zip_members(path)
+    elif magic[:2] == b"\x1f\x8b":
+        yield _shaped(Document(name=path.name, open=lambda: _open_gzip(path)))
+    else:
+        yield _shaped(Document(name=path.name, open=lambda: path.open("rb")))
+
+
+def _open_gzip(path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.GzipFile(path, "rb"))
+
+
+def _zip_members(path: Path) -> Iterator[Document]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except zipfile.BadZipFile as error:
+        raise RefusedFileError(f"a damaged zip archive ({error})") from None
+    names = frozenset(member.filename for member in members)
+    for member in sorted(members, key=lambda one: one.filename):
+        if member.is_dir() or PurePosixPath(member.filename).suffix.lower() not in _TEXT_SUFFIXES:
+            continue
+        if member.flag_bits & 0x1:
+            raise RefusedFileError("an encrypted zip archive")
+        if member.file_size > MAX_MEMBER_BYTES:
+            raise RefusedFileError(f"an archive whose member {member.filename} is larger than 64 GiB")
+        yield _shaped(
+            Document(name=f"{path.name}/{member.filename}", open=_member_opener(path, member), beside=names)
+        )
+
+
+def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    def open_member() -> IO[bytes]:
+        archive = zipfile.ZipFile(path)
+        # The archive is closed with the last stream that was opened from it.
+        return archive.open(member)
+
+    return open_member
+
+
+def _shaped(document: Document) -> Document:
+    try:
+        with _without_bom(document.open()) as stream:
+            document.shape = shape_of(stream.read(HEAD_BYTES), name=document.name)
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise RefusedFileError(f"a damaged archive ({error})") from None
+    return document
+
+
+def shape_of(head: bytes, *, name: str) -> Shape:
+    """Tell how a text's records are laid out from its beginning."""
+    text = head.lstrip()
+    if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise RefusedFileError("UTF-16 text; save it as UTF-8 and try again")
+    if text[:1] not in (b"{", b"["):
+        suffix = PurePosixPath(name.removesuffix(".gz")).suffix.lower()
+        return "csv" if suffix in (".csv", ".tsv") else "lines"
+    first, line_end, rest = text.partition(b"\n")
+    if not line_end or not rest.strip():
+        return "array" if text[:1] == b"[" and not _holds_messages(first) else "values"
+    try:
+        exact_json.load(first.strip())
+    except ValueError:
+        return "array" if text[:1] == b"[" else "values"
+    return "lines"
+
+
+def _holds_messages(line: bytes) -> bool:
+    """Whether a file's only line is a list of lists: lines that happen to be one."""
+    return line.removeprefix(b"[").lstrip()[:1] == b"["
+
+
+@contextmanager
+def _without_bom(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    with stream:
+        start = stream.read(len(_BOM))
+        if start != _BOM:
+            stream.seek(0)
+        yield stream
+
+
+def _records_of(stream: IO[bytes], shape: Shape) -> Iterator[Record]:
+    if shape == "csv":
+        yield from _rows(stream)
+        return
+    split = {"array": split_array, "values": split_values, "lines": split_lines}[shape]
+    word = "line" if shape == "lines" else "item"
+    number = 0
+    try:
+        for number, raw in enumerate(split(stream), start=1):
+            if isinstance(raw, OversizeError):
+                yield Record(f"{word} {number}", b"", trouble=raw.reason)
+            elif raw.strip():
+                yield Record(f"{word} {number}", raw)
+    except UnreadableError as trouble:
+        yield Record(f"after {word} {number}", b"", trouble=trouble.reason)
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        yield Record(f"after {word} {number}", b"", trouble=f"the archive is damaged: {error}")
+
+
+def _rows(stream: IO[bytes]) -> Iterator[Record]:
+    """Yield a table's rows as objects keyed by the header."""
+    text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
+    start = text.read(4096)
+    text.seek(0)
+    header_line = start.partition("\n")[0]
+    delimiter = max(",;\t|", key=header_line.count)
+    reader = csv.reader(text, delimiter=delimiter, strict=False)
+    line = 1
+    try:
+        header = [name.strip().strip("\ufeff") for name in next(reader, [])]
+        for cells in reader:
+            line = reader.line_num
+            if cells:
+                yield _row(f"line {line}", header, cells)
+    except csv.Error as error:
+        yield Record(f"after line {line}", b"", trouble=f"not a CSV table: {error}")
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        yield Record(f"after line {line}", b"", trouble=f"the archive is damaged: {error}")
+
+
+def _row(place: str, header: list[str], cells: list[str]) -> Record:
+    raw = exact_json.dump(cells)
+    if len(cells) != len(header):
+        return Record(place, raw, trouble=f"{len(cells)} cells below a header of {len(header)}")
+    if any("\udc80" <= letter <= "\udcff" for cell in cells for letter in cell if letter > "\ud7ff"):
+        return Record(place, raw, trouble="not UTF-8")
+    return Record.of(place, raw, dict(zip(header, cells, strict=True)))

@@ -1,0 +1,169 @@
+import json
+import zipfile
+
+from conversations.vocabulary import CallStatus, PartType, Role
+from tests.conversations.imports.reading import paired, parents, planned, read_file, read_one, texts, write
+
+
+def said(role: str, *parts: object, **fields: object) -> dict[str, object]:
+    content = {"content_type": "text", "parts": list(parts)}
+    return {"author": {"role": role}, "content": content, "recipient": "all", **fields}
+
+
+def entry(message: object, parent: str | None, *children: str) -> dict[str, object]:
+    return {"message": message, "parent": parent, "children": list(children)}
+
+
+def export(mapping: object, **fields: object) -> list[dict[str, object]]:
+    return [{"conversation_id": "conv-1", "title": "A trip", "mapping": mapping, **fields}]
+
+
+def test_a_hidden_system_node_in_the_middle_keeps_one_root(tmp_path):
+    hidden = said("system", "", metadata={"is_visually_hidden_from_conversation": True})
+    mapping = {
+        "n0": entry(None, None, "n1"),
+        "n1": entry(said("user", "Hi"), "n0", "n2"),
+        "n2": entry(hidden, "n1", "n3"),
+        "n3": entry(said("assistant", "Hello"), "n2"),
+    }
+
+    conversation = read_one(tmp_path, export(mapping, current_node="n3"))
+
+    assert parents(conversation) == {"n1": None, "n2": "n1", "n3": "n2"}
+    assert [node.source_id for node in conversation.nodes if node.is_hidden] == ["n2"]
+    assert planned(conversation).head_source_id == "n3"
+    assert conversation.external_ref == "chatgpt:conv-1"
+    assert conversation.dialect is None
+
+
+def test_one_bad_conversation_is_named_and_the_others_go_in(tmp_path):
+    good = export({"z": entry(said("user", "a"), None)}, conversation_id="A", default_model_slug="model-x")
+    profile = {"content_type": "user_editable_context", "user_profile": "Name: P. Sample"}
+    hidden = export({"h": {"message": {"author": {"role": "user"}, "content": profile}}}, conversation_id="B")
+    bad = {"title": "C", "mapping": "not-an-object"}
+
+    found = read_file(write(tmp_path, [*good, *hidden, bad]))
+
+    first, second = found.conversations
+    (broken,) = found.broken
+    assert [one.model for one in first.nodes] == ["model-x"]
+    assert second.nodes[0].is_hidden
+    assert second.nodes[0].message.parts[0].provider_type == "user_editable_context"
+    assert second.nodes[0].message.parts[0].text == "Name: P. Sample"
+    assert broken.place == 'export.json, item 3, conversation "C"'
+    assert broken.reason == "a conversation without a mapping of nodes"
+
+
+def test_null_title_time_and_parts_stay_unknown(tmp_path):
+    pointer = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://f1"}
+    content = {"content_type": "multimodal_text", "parts": [pointer, None, "see image"]}
+    message = {"author": {"role": "tool", "name": None}, "create_time": None, "content": content}
+
+    conversation = read_one(
+        tmp_path, export({"z": {"parent": None, "message": message}}, title=None, create_time=None)
+    )
+
+    (node,) = conversation.nodes
+    assert (conversation.title, conversation.started_at, node.message.occurred_at) == ("", None, None)
+    assert [part.type for part in node.message.parts] == [PartType.IMAGE, PartType.OTHER, PartType.TEXT]
+    assert [part.payload for part in node.message.parts][1] == b"null"
+    assert "asset missing: file-service://f1" in conversation.notes
+
+
+def test_a_call_and_its_result_are_paired_by_place_under_an_id_that_says_so(tmp_path):
+    call = {"content_type": "code", "language": "unknown", "text": 'search("ferries")'}
+    found = {"content_type": "tether_browsing_display", "result": "Three ferries a day."}
+    quote = {"content_type": "tether_quote", "url": "https://x.example", "text": "At nine."}
+    mapping = {
+        "u": entry(said("user", "Ferries?"), None, "c"),
+        "c": entry({**said("assistant"), "content": call, "recipient": "browser"}, "u", "r"),
+        "r": entry({**said("tool"), "content": found}, "c", "q"),
+        "q": entry({**said("tool"), "content": quote}, "r", "a"),
+        "a": entry(said("assistant", "Three."), "q"),
+    }
+
+    conversation = read_one(tmp_path, export(mapping, current_node="a"))
+    messages, findings = paired(conversation)
+
+    (asked,) = messages["c"].message.parts
+    (answer,) = messages["r"].message.parts
+    assert (asked.type, asked.tool_name, asked.tool_call_id) == (PartType.TOOL_USE, "browser", "minted-c-1")
+    assert asked.is_minted_id
+    assert (answer.type, answer.tool_call_id, answer.text) == (
+        PartType.TOOL_RESULT,
+        "minted-c-1",
+        "Three ferries a day.",
+    )
+    assert messages["c"].call_statuses == {"minted-c-1": CallStatus.SUCCEEDED}
+    assert messages["q"].message.role == Role.TOOL
+    assert messages["q"].message.parts[0].type == PartType.OTHER
+    assert findings == []
+    assert conversation.notes == [
+        "1 results paired with their calls by place; the ids are ours",
+        "1 tool messages follow no call; kept as tool messages",
+    ]
+
+
+def test_branches_stand_in_the_order_of_the_children_list(tmp_path):
+    mapping = {
+        "b2": entry(said("assistant", "two"), "u"),
+        "b1": entry(said("assistant", "one"), "u"),
+        "u": entry(said("user", "?"), None, "b1", "b2"),
+    }
+
+    assert texts(read_one(tmp_path, export(mapping, current_node="b2"))) == [["?"], ["one"], ["two"]]
+
+
+def test_an_odd_node_is_quarantined_with_its_bytes(tmp_path):
+    mapping = {"u": entry(said("user", "?"), None, "x"), "x": {"parent": "u", "message": {"error": 1.50}}}
+
+    tree = planned(read_one(tmp_path, export(mapping)))
+
+    (broken,) = tree.quarantined
+    assert broken.trouble == "a node without a role"
+    assert json.loads(broken.raw) == mapping["x"]
+
+
+def test_an_archive_of_several_files_is_read_whole(tmp_path):
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in (0, 1):
+            part = export({"z": entry(said("user", "a"), None)}, conversation_id=f"c{number}")
+            archive.writestr(f"conversations-00{number}.json", json.dumps(part))
+
+    found = read_file(path)
+
+    assert [one.external_ref for one in found.conversations] == ["chatgpt:c0", "chatgpt:c1"]
+
+
+def test_an_asset_that_lies_in_the_archive_is_not_missing(tmp_path):
+    pointer = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_9a"}
+    message = said("user", pointer)
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("conversations.json", json.dumps(export({"z": entry(message, None)})))
+        archive.writestr("file_9a-photo.png", b"PNG")
+
+    (conversation,) = read_file(path).conversations
+
+    assert conversation.notes == []
+
+
+def test_a_text_that_the_database_cannot_hold_is_kept_in_its_payload(tmp_path):
+    conversation = read_one(tmp_path, export({"z": entry(said("user", "a\x00b\ud83d"), None)}))
+
+    (part,) = conversation.nodes[0].message.parts
+    assert part.text == "a\ufffdb\ufffd"
+    assert part.is_text_copy
+    assert part.payload == b'{"type":"text","text":"a\\u0000b\\ud83d"}'
+
+
+def test_nodes_without_any_links_are_a_line(tmp_path):
+    mapping = {"n1": {"message": said("user", "?")}, "n2": {"message": said("assistant", "!")}}
+
+    conversation = read_one(tmp_path, export(mapping))
+
+    assert parents(conversation) == {"n1": None, "n2": "n1"}
+    assert conversation.notes == [
+        "the nodes name neither parents nor children; taken as a line, in file order"
+    ]

@@ -1,0 +1,73 @@
+import gzip
+import zipfile
+
+import pytest
+
+from conversations.imports.trouble import RefusedFileError
+from tests.conversations.imports.reading import lines, read_file, write
+
+REFUSED = {
+    "a Chatbot UI export": {"version": 4, "history": [], "folders": []},
+    "a Google AI Studio prompt": {"runSettings": {}, "chunkedPrompt": {"chunks": []}},
+    "a Codex session": lines({"type": "session_meta", "payload": {"id": "x"}}),
+    "a SWE-agent trajectory": {"environment": "main", "trajectory": [], "history": [], "info": {}},
+    "API-Bank dialogues": lines({"file": "a.jsonl", "dialogue": []}),
+    "ABCD dialogues (human agents, no model)": lines({"convo_id": 1, "original": [], "delexed": []}),
+    "Claude.ai projects, which hold no conversations": [{"uuid": "p", "is_private": False, "docs": []}],
+    "benchmark tasks, which hold no conversations": lines({"id": "1", "evaluation_criteria": {}}),
+    "JSON of something else (colour, size)": {"colour": "red", "size": 3},
+    "a CSV table of something else (order, amount)": "order,amount\n1,2\n",
+    "an empty file": "",
+    "text, not JSON": "# A policy\n\nRefunds take five days.\n",
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_another_format_is_refused_by_its_name(tmp_path, what):
+    name = "orders.csv" if "CSV" in what else "file.json"
+
+    with pytest.raises(RefusedFileError) as refusal:
+        read_file(write(tmp_path, REFUSED[what], name))
+
+    assert str(refusal.value) == what
+
+
+def test_a_damaged_archive_is_refused(tmp_path):
+    with pytest.raises(RefusedFileError, match="a damaged zip archive"):
+        read_file(write(tmp_path, b"PK\x03\x04" + b"x" * 40, "export.zip"))
+    with pytest.raises(RefusedFileError, match="a damaged archive"):
+        read_file(write(tmp_path, b"\x1f\x8b" + b"x" * 40, "export.json.gz"))
+
+
+def test_utf_16_is_refused_with_advice(tmp_path):
+    with pytest.raises(RefusedFileError, match="UTF-16"):
+        read_file(write(tmp_path, '{"a":1}'.encode("utf-16"), "export.json"))
+
+
+def test_a_gzipped_file_is_read_as_what_is_in_it(tmp_path):
+    text = lines({"messages": [{"role": "user", "content": "hi"}]})
+
+    found = read_file(write(tmp_path, gzip.compress(text.encode()), "train.jsonl.gz"))
+
+    assert found.label == "OpenAI-style dialogues"
+    assert len(found.conversations) == 1
+
+
+def test_a_truncated_gzip_gives_what_came_before_and_says_so(tmp_path):
+    text = lines(*({"messages": [{"role": "user", "content": f"{n:0100}"}]} for n in range(20_000)))
+    packed = gzip.compress(text.encode())
+
+    found = read_file(write(tmp_path, packed[: len(packed) // 2], "train.jsonl.gz"))
+
+    (broken,) = found.broken
+    assert 0 < len(found.conversations) < 20_000
+    assert broken.reason.startswith("the archive is damaged")
+
+
+def test_a_zip_keeps_members_apart(tmp_path):
+    path = tmp_path / "all.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.jsonl", lines({"messages": [{"role": "user", "content": "hi"}]}))
+        archive.writestr("photo.png", b"PNG")
+
+    assert len(read_file(path).conversations) == 1

@@ -1,0 +1,53 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.imports import exact_json
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"a":1.0,"b":[1e2,0.10,-0,-0.0,1E+400]}',
+        b"12345678901234567890123",
+        b"[" + b"9" * 5000 + b"]",
+        b'["\\ud83d","\\u0000","\\"",null,true,NaN]',
+        '["caf\u00e9 \u2028"]'.encode(),
+    ],
+)
+def test_numbers_and_odd_strings_are_written_as_they_were_spelt(text):
+    assert exact_json.dump(exact_json.load(text)) == text
+
+
+def test_nesting_past_the_interpreters_stack_is_read_and_written():
+    text = b'[{"a":' * 20_000 + b'{"x":1.50,"y":["\\ud800",true,null,-Infinity]}' + b"}]" * 20_000
+
+    assert exact_json.dump(exact_json.load(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b'{"a":1', "not JSON: expecting ',' delimiter at character 6"),
+        (b"\xffx", "not UTF-8 at byte 0"),
+        (b"", "not JSON: expecting value at character 0"),
+        (b"[" * 30_000, "not JSON: unexpected text at character 30000"),
+        (b"[" * 30_000 + b"}", "not JSON: an unmatched bracket at character 30001"),
+    ],
+)
+def test_what_is_no_json_is_said_with_its_place(text, reason):
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+        exact_json.load(text)
+
+    assert str(refusal.value) == reason
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
+
+
+@given(value=values)
+def test_any_value_comes_back(value):
+    assert exact_json.load(exact_json.dump(value)) == value

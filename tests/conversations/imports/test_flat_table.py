@@ -1,0 +1,62 @@
+from conversations.vocabulary import Role
+from tests.conversations.imports.reading import lines, parents, planned, read_file, read_one, texts, write
+
+CSV = """chat,role,text,time
+c1,user,"Hello, there",2024-01-01T10:00:00Z
+c2,human,Other chat,2024-01-01T10:00:01Z
+c1,assistant,"Two
+lines",2024-01-01T10:00:02Z
+c1,assistant,"[tool_call] refund(1042)",2024-01-01T10:00:03Z
+"""
+
+
+def test_interleaved_rows_become_one_line_a_chat(tmp_path):
+    found = read_file(write(tmp_path, CSV, "dump.csv"))
+
+    first, second = found.conversations
+    assert [one.external_ref for one in found.conversations] == ["table:c1", "table:c2"]
+    assert texts(first) == [["Hello, there"], ["Two\nlines"], ["[tool_call] refund(1042)"]]
+    assert parents(first) == {"1": None, "2": "1", "3": "2"}
+    assert second.nodes[0].message.role == Role.USER
+    assert second.nodes[0].message.provider_role == "human"
+    assert first.notes == ["1 texts look like flattened tool calls; they stay prose"]
+
+
+def test_json_lines_with_other_column_names_are_the_same(tmp_path):
+    rows = lines(
+        {"id": "b", "conversation_id": 7, "sender": "bot", "body": "late", "created_at": 1700000009},
+        {"id": "a", "conversation_id": 7, "sender": "customer", "body": "early", "created_at": 1700000001},
+    )
+
+    conversation = read_one(tmp_path, rows, "dump.jsonl")
+
+    assert conversation.external_ref == "table:7"
+    assert parents(conversation) == {"a": None, "b": "a"}
+
+
+def test_rows_without_a_time_stay_where_they_stand(tmp_path):
+    rows = "chat;role;text;time\nx;user;1;\nx;assistant;2;2024-01-01\nx;user;3;\n"
+
+    assert texts(read_one(tmp_path, rows, "dump.csv")) == [["1"], ["2"], ["3"]]
+
+
+def test_rows_that_cannot_be_read_are_named_and_the_rest_goes_in(tmp_path):
+    rows = b"chat,role,text\nx,user,ok\nx,user\n,user,whose?\nx,ghost,boo\nx,user,\xff\n"
+
+    found = read_file(write(tmp_path, rows, "dump.csv"))
+
+    (conversation,) = found.conversations
+    assert [(one.place, one.reason) for one in found.broken] == [
+        ("dump.csv, line 3", "2 cells below a header of 3"),
+        ("dump.csv, line 4", "a row of no chat"),
+        ("dump.csv, line 6", "not UTF-8"),
+    ]
+    assert [node.trouble for node in planned(conversation).quarantined] == [
+        "a row without a role that we know"
+    ]
+
+
+def test_a_header_written_by_a_spreadsheet_is_read(tmp_path):
+    rows = "\ufeffChat;Role;Text\r\nx;user;caf\u00e9\r\n".encode()
+
+    assert texts(read_one(tmp_path, rows, "dump.csv")) == [["caf\u00e9"]]

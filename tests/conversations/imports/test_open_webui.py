@@ -1,0 +1,72 @@
+from conversations.vocabulary import PartType, Role
+from tests.conversations.imports.reading import paired, parents, planned, read_one
+
+
+def chat(messages: dict[str, object], current: str | None = None) -> list[dict[str, object]]:
+    inner = {"history": {"currentId": current, "messages": messages}, "models": ["m-1"]}
+    return [{"id": "w-1", "user_id": "u-7", "title": "T", "chat": inner}]
+
+
+def message(
+    role: str, content: object, parent: str | None = None, *children: str, **fields: object
+) -> dict[str, object]:
+    return {"role": role, "content": content, "parentId": parent, "childrenIds": list(children), **fields}
+
+
+def test_output_items_are_preferred_to_the_prose_that_repeats_them(tmp_path):
+    items = [
+        {"type": "reasoning", "content": [{"type": "output_text", "text": "hm"}]},
+        {
+            "type": "function_call",
+            "call_id": "call_1",
+            "name": "get_weather",
+            "arguments": '{"city": "Oslo"}',
+        },
+        {"type": "function_call_output", "call_id": "call_1", "output": "Rain"},
+        {"type": "message", "content": [{"type": "output_text", "text": "It rains."}]},
+    ]
+    messages = {
+        "q": message("user", "Weather?", None, "a", timestamp=1700000000),
+        "a": message("assistant", "<details>...</details>It rains.", "q", output=items, model="m-2"),
+    }
+
+    conversation = read_one(tmp_path, chat(messages, "a"))
+    found, findings = paired(conversation)
+
+    assert parents(conversation) == {"q": None, "a/1": "q", "a/2": "a/1", "a": "a/2"}
+    assert [part.type for part in found["a/1"].message.parts] == [PartType.THINKING, PartType.TOOL_USE]
+    assert found["a/2"].message.role == Role.TOOL
+    assert found["a/2"].message.parts[0].text == "Rain"
+    assert [part.text for part in found["a"].message.parts] == ["It rains."]
+    assert findings == []
+    assert conversation.account_external_id == "u-7"
+    assert {node.model for node in conversation.nodes if node.model} == {"m-2"}
+
+
+def test_a_current_id_that_names_an_error_moves_the_head_and_says_why(tmp_path):
+    messages = {
+        "m1": message("user", "hi", None, "m2"),
+        "m2": message("assistant", "hello", "m1"),
+        "m9": {"error": {"code": "content_filter"}, "followUps": ["q1"]},
+    }
+
+    tree = planned(read_one(tmp_path, chat(messages, "m9")))
+
+    assert [one.node.source_id for one in tree.placed] == ["m1", "m2"]
+    assert [node.raw for node in tree.quarantined] == [
+        b'{"error":{"code":"content_filter"},"followUps":["q1"]}'
+    ]
+    assert (tree.head_source_id, tree.is_head_repaired) == ("m2", True)
+    assert tree.findings == [
+        "the head m9 could not be read (no message but an error (content_filter)); the head is m2 instead"
+    ]
+
+
+def test_a_single_chat_without_an_id_is_known_by_its_first_node(tmp_path):
+    inner = {
+        "id": "",
+        "title": "One",
+        "history": {"currentId": "a", "messages": {"a": message("user", "hi")}},
+    }
+
+    assert read_one(tmp_path, inner).external_ref == "open-webui:node-a"

@@ -1,0 +1,109 @@
+import json
+
+from conversations.vocabulary import CallStatus, Dialect, PartType, Role
+from conversations.wire.render import render_message
+from conversations.wire.shapes import SPACED
+from tests.conversations.imports.reading import lines, paired, planned, read_file, read_one, write
+
+CALL = {"id": "call_1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 1042.50}'}}
+DIALOGUE = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Refund 1042"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "call_1", "content": "done"},
+    {"role": "assistant", "content": "Refunded."},
+]
+
+
+def test_a_record_of_messages_is_a_line_that_can_be_replayed(tmp_path):
+    conversation = read_one(tmp_path, lines({"messages": DIALOGUE, "tools": []}), "train.jsonl")
+    messages, findings = paired(conversation)
+
+    assert conversation.dialect == Dialect.OPENAI_CHAT
+    assert [message.message.role for message in messages.values()] == [
+        Role.SYSTEM, Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT
+    ]  # fmt: skip
+    assert messages["3"].call_statuses == {"call_1": CallStatus.SUCCEEDED}
+    assert findings == []
+    rendered = [
+        render_message(message.message, dialect=Dialect.OPENAI_CHAT, style=SPACED)
+        for message in messages.values()
+    ]
+    assert rendered == [json.dumps(message) for message in DIALOGUE]
+
+
+def test_lists_without_a_record_around_them_are_dialogues_too(tmp_path):
+    found = read_file(write(tmp_path, lines(DIALOGUE, DIALOGUE[:2]), "plain.jsonl"))
+
+    assert [len(one.nodes) for one in found.conversations] == [5, 2]
+
+
+def test_two_equal_dialogues_are_two_and_come_back_as_the_same_two(tmp_path):
+    path = write(tmp_path, lines({"messages": DIALOGUE}, {"messages": DIALOGUE}), "twice.jsonl")
+
+    first = [one.external_ref for one in read_file(path).conversations]
+
+    assert len(set(first)) == 2
+    assert [one.external_ref for one in read_file(path).conversations] == first
+
+
+def test_a_file_of_single_messages_is_one_dialogue(tmp_path):
+    for name, content in (("a.json", DIALOGUE), ("b.jsonl", lines(*DIALOGUE))):
+        conversation = read_one(tmp_path, content, name)
+        assert len(conversation.nodes) == 5
+
+
+def test_a_trajectory_holds_its_messages_as_traj(tmp_path):
+    conversation = read_one(
+        tmp_path, lines({"task_id": 3, "trial": 0, "reward": 1.0, "traj": DIALOGUE}), "t.jsonl"
+    )
+
+    assert len(conversation.nodes) == 5
+
+
+def test_a_call_without_an_id_is_given_one_and_its_result_found_by_the_name(tmp_path):
+    function = {"name": "refund", "arguments": "{}"}
+    dialogue = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": None, "function_call": function},
+        {"role": "function", "name": "refund", "content": "ok"},
+    ]
+
+    messages, findings = paired(read_one(tmp_path, lines({"messages": dialogue}), "old.jsonl"))
+
+    (asked,) = messages["2"].message.calls()
+    (answer,) = messages["3"].message.results()
+    assert asked.is_minted_id
+    assert asked.tool_call_id == answer.tool_call_id
+    assert findings == []
+
+
+def test_what_stands_in_the_list_and_is_no_message_is_quarantined(tmp_path):
+    conversation = read_one(
+        tmp_path, lines({"messages": [DIALOGUE[1], DIALOGUE[4], {"content": "who?"}, 7]}), "odd.jsonl"
+    )
+
+    assert [(node.source_id, node.raw, node.trouble) for node in planned(conversation).quarantined] == [
+        ("3", b'{"content": "who?"}', "a message without a role"),
+        ("4", b"7", "an item that is no message"),
+    ]
+
+
+def test_a_record_without_messages_among_dialogues_is_named(tmp_path):
+    found = read_file(write(tmp_path, lines({"messages": DIALOGUE}, {"messages": "none"}, 12), "m.jsonl"))
+
+    assert len(found.conversations) == 1
+    assert [(one.place, one.reason) for one in found.broken] == [
+        ("m.jsonl, line 2", "a record without a list of messages"),
+        ("m.jsonl, line 3", "a record without a list of messages"),
+    ]
+
+
+def test_an_orphan_result_is_kept_and_marked(tmp_path):
+    dialogue = [DIALOGUE[1], DIALOGUE[3], DIALOGUE[4]]
+
+    messages, findings = paired(read_one(tmp_path, lines({"messages": dialogue}), "o.jsonl"))
+
+    (orphan,) = messages["2"].message.parts
+    assert (orphan.type, orphan.orphan) == (PartType.TOOL_RESULT, True)
+    assert findings == ["a result for call_1 does not follow its call; kept as an orphan"]
