@@ -42,12 +42,16 @@ class Cluster:
         return self.folder / "data"
 
     @property
+    def pid_file(self) -> Path:
+        return self.data / "postmaster.pid"
+
+    @property
     def log(self) -> Path:
         return self.folder / "postgres.log"
 
     def ensure_running(self, *, port: int | None, password: str, durable: bool) -> int:
         """Start the server unless it runs; return its port. The caller holds the start lock."""
-        if port is not None and self._answers(port=port, password=password):
+        if port is not None and self.pid_file.exists() and self._answers(port=port, password=password):
             return port
         self._make(password=password)
         self._forget_stale_pid()
@@ -68,7 +72,7 @@ class Cluster:
         return port
 
     def stop(self) -> None:
-        if (self.data / "postmaster.pid").exists():
+        if self.pid_file.exists():
             self._run("pg_ctl", "stop", "-w", "-t", "60", "-m", "fast", "-D", str(self.data))
 
     def _make(self, *, password: str) -> None:
@@ -124,13 +128,12 @@ class Cluster:
 
     def _forget_stale_pid(self) -> None:
         """Remove a pid file whose process is gone, or is by now something else entirely."""
-        path = self.data / "postmaster.pid"
         try:
-            pid = int(path.read_text().split("\n", 1)[0])
+            pid = int(self.pid_file.read_text().split("\n", 1)[0])
         except (FileNotFoundError, ValueError):
             return
         if not _is_postgres(pid):
-            path.unlink(missing_ok=True)
+            self.pid_file.unlink(missing_ok=True)
 
     def _answers(self, *, port: int, password: str) -> bool:
         try:

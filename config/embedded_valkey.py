@@ -17,7 +17,7 @@ START_SECONDS = 20
 
 def ensure_running(*, folder: Path, port: int | None, password: str) -> int:
     """Start the server unless it runs; return its port. The caller holds the start lock."""
-    if port is not None and _answers(port=port, password=password):
+    if port is not None and (folder / "valkey.pid").exists() and _answers(port=port, password=password):
         return port
     folder.mkdir(parents=True, exist_ok=True)
     port = ports.choose(preferred=port)

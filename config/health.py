@@ -4,7 +4,7 @@ from typing import Any
 
 import redis
 from celery import current_app
-from django.db import DatabaseError, connection
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -41,12 +41,12 @@ def broker_answers() -> bool:
     return True
 
 
-def roles_guard() -> bool:
-    """Tell whether this role can neither own, empty nor create: else append-only is only a habit.
+def roles_guard(*, using: str = DEFAULT_DB_ALIAS) -> bool:
+    """Tell whether the role can neither own, empty nor create: else append-only is only a habit.
 
     Owning is inherited, and a superuser may everything, so both are asked.
     """
-    with connection.cursor() as cursor:
+    with connections[using].cursor() as cursor:
         cursor.execute(
             """
             SELECT NOT (

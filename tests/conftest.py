@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from celery import current_app
 from django.db import connections
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
@@ -39,6 +40,14 @@ def django_db_setup(
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: seed.restore(owner))
         with django_db_blocker.block():
             yield
+
+
+@pytest.fixture(scope="session")
+def broker_url() -> Iterator[str]:
+    """A broker that answers, for tests that send to it or ask after it; Celery is pointed at it."""
+    with databases.broker() as url, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(current_app.conf, "broker_url", url)
+        yield url
 
 
 @pytest.fixture

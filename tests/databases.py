@@ -39,6 +39,17 @@ def admin_server() -> Iterator[str]:
 
 
 @contextmanager
+def broker() -> Iterator[str]:
+    """Give the URL of the broker that was named, or of the embedded one."""
+    given = os.environ.get("TEST_BROKER_URL")
+    if given:
+        yield given
+        return
+    with embedded.lease("test") as servers:
+        yield servers.broker_url
+
+
+@contextmanager
 def cloned_database(admin_url: str, *, worker: str) -> Iterator[str]:
     """Have a database of this process's own, with every alias connected to it; drop it at the end."""
     name = f"counterfoil_test_{HOST}_{os.getpid()}_{worker}"

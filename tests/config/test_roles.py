@@ -1,6 +1,6 @@
 import psycopg
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.db import ProgrammingError, connection, connections
 
 pytestmark = [pytest.mark.django_db, pytest.mark.schema]
@@ -69,3 +69,10 @@ def test_the_owner_owns_every_table():
 def test_rows_of_a_test_that_commits_are_gone_for_the_next(turn):
     assert not Group.objects.filter(name="Left behind").exists()
     Group.objects.create(name="Left behind")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("turn", [1, 2])
+def test_rows_of_migrations_are_there_again_for_the_next(turn):
+    assert Permission.objects.filter(codename="add_group").count() == 1
+    Permission.objects.all().delete()
