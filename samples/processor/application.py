@@ -84,7 +84,7 @@ class Application:
         """The key as bearer, or as the user of basic authentication, as Stripe takes it."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         if scheme == "Basic":
-            given = base64.b64decode(given).decode("utf-8", "replace").partition(":")[0]
+            given = _user_of(given)
         if not given:
             raise ApiError(
                 "You did not provide an API key. You need to provide your API key in the Authorization "
@@ -183,3 +183,10 @@ class Application:
             turn.outcome,
             None if turn.fault is None else turn.fault.kind,
         )
+
+
+def _user_of(credentials: str) -> str:
+    try:
+        return base64.b64decode(credentials).decode("utf-8", "replace").partition(":")[0]
+    except ValueError:
+        return ""

@@ -45,7 +45,11 @@ def answer(app: "Application", request: Request) -> Reply:
     for method, pattern, lever in LEVERS:
         match = re.fullmatch(pattern.replace("{id}", "([^/]+)"), name)
         if method == request.method and match is not None:
-            return json_reply(200, lever(app, request.json(), match[1] if match.groups() else ""))
+            try:
+                done = lever(app, request.json(), match[1] if match.groups() else "")
+            except (KeyError, TypeError, ValueError) as error:
+                raise ApiError(f"This wish cannot be read: {type(error).__name__}: {error}") from error
+            return json_reply(200, done)
     raise ApiError(f"No such lever: {request.method} {request.path}", status=404)
 
 

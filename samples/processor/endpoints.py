@@ -31,8 +31,7 @@ def add_endpoint(
     description: str | None = None,
     metadata: dict[str, str] | None = None,
 ) -> Body:
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-        raise ApiError("Not a valid URL", code="url_invalid", param="url")
+    check_url({"url": url})
     endpoint: Body = {
         "id": mint("we_1"),
         "object": "webhook_endpoint",
@@ -48,6 +47,19 @@ def add_endpoint(
     }
     call.store.insert(endpoint, now=call.now, hidden={"secret": secret})
     return {**endpoint, "secret": secret}
+
+
+def check_url(values: Body) -> None:
+    """Part of reading the parameters, here and where an endpoint is changed."""
+    if "url" not in values:
+        return
+    try:
+        parts = urlsplit(values["url"])
+        is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_good = False
+    if not is_good:
+        raise ApiError("Not a valid URL", code="url_invalid", param="url")
 
 
 def update_endpoint(call: Call) -> Body:

@@ -205,6 +205,8 @@ def _refuse_if_impossible(call: Call, charge: Body, *, amount: int, left: int) -
             f"Charge {charge['id']} has been charged back; cannot issue a refund.", code="charge_disputed"
         )
     check_amount(amount, currency)
+    if amount < 1:
+        raise ApiError("Invalid positive integer", code="parameter_invalid_integer", param="amount")
     if amount > left:
         raise ApiError(
             f"Refund amount ({shown(amount, currency)}) is greater than unrefunded amount on charge "

@@ -174,11 +174,15 @@ ROUTES = [
     _route("GET", "customers/search", search.search_customers, _SEARCH),
     _route("GET", "customers/{id}", customers.retrieve_customer),
     _route("POST", "customers/{id}", customers.update_customer, _CUSTOMER),
-    _route("POST", "webhook_endpoints", endpoints.create_endpoint, _NEW_ENDPOINT),
+    _route("POST", "webhook_endpoints", endpoints.create_endpoint, _NEW_ENDPOINT, endpoints.check_url),
     _route("GET", "webhook_endpoints", endpoints.list_endpoints, PAGE),
     _route("GET", "webhook_endpoints/{id}", endpoints.retrieve_endpoint),
     _route(
-        "POST", "webhook_endpoints/{id}", endpoints.update_endpoint, {**_ENDPOINT, "disabled": Field(boolean)}
+        "POST",
+        "webhook_endpoints/{id}",
+        endpoints.update_endpoint,
+        {**_ENDPOINT, "disabled": Field(boolean)},
+        endpoints.check_url,
     ),
     _route("DELETE", "webhook_endpoints/{id}", endpoints.delete_endpoint),
 ]

@@ -35,7 +35,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         length = self.headers.get("Content-Length", "0")
-        if not length.isdecimal() or int(length) > MAX_BODY:
+        is_chunked = "Transfer-Encoding" in self.headers
+        if is_chunked or not length.isdecimal() or int(length) > MAX_BODY:
             self.close_connection = True
             self._write(json_reply(413, ApiError("The request is too large.").body))
             return

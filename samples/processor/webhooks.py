@@ -102,7 +102,7 @@ def _post(url: str, payload: bytes, signature_header: str) -> int | str:
         response = connection.getresponse()
         response.read()
         return response.status
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         return f"{type(error).__name__}: {error}"
     finally:
         connection.close()

@@ -115,6 +115,29 @@ def test_a_hostile_form_is_refused_politely(processor, body):
     connection.close()
 
 
+@pytest.mark.parametrize("wish", [{"advance": "a day"}, {"now": "soon"}, {"now": "2026-03-01T12:00:00"}])
+def test_a_wish_that_cannot_be_read_is_refused(processor, wish):
+    with pytest.raises(LeverRefusedError):
+        processor.pull("clock", wish)
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        ("Basic c2tfdGVzdF9zYW5kYm94Og==", 200),  # sk_test_sandbox:
+        ("Basic !", 401),
+        ("Basic", 401),
+        ("Bearer sk_test_sandbox", 200),
+    ],
+)
+def test_the_key_may_come_as_the_user_of_basic_authentication(processor, authorization, status):
+    connection = HTTPConnection(processor.base_url.removeprefix("http://"), timeout=5)
+    connection.request("GET", "/v1/charges", headers={"Authorization": authorization})
+
+    assert connection.getresponse().status == status
+    connection.close()
+
+
 def test_levers_ask_for_the_api_key(processor):
     connection = HTTPConnection(processor.base_url.removeprefix("http://"), timeout=5)
     connection.request("POST", "/sandbox/reset", "{}")

@@ -1,6 +1,8 @@
 import pytest
 import stripe
 
+from samples.processor.process import LeverRefusedError
+
 DAY = 24 * 3600
 
 
@@ -102,6 +104,16 @@ def test_a_refund_made_in_the_dashboard_names_a_request_but_no_key(processor, st
     assert event.data.object.id == refund["id"]
     assert event.request.id.startswith("req_")
     assert event.request.idempotency_key is None
+
+
+@pytest.mark.parametrize("amount", [0, -5, 2001, "300"])
+def test_a_refund_in_the_dashboard_keeps_to_the_charge(processor, stripe_api, pay, amount):
+    intent = pay()
+
+    with pytest.raises(LeverRefusedError):
+        processor.pull("refunds", {"charge": intent.latest_charge, "amount": amount})
+
+    assert stripe_api.refunds.list().data == []
 
 
 def test_an_uncaptured_charge_cannot_be_refunded(stripe_api, pay):

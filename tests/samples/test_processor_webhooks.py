@@ -195,6 +195,26 @@ def test_a_forged_webhook_fails_the_check(processor, receiver, pay):
         stripe.Webhook.construct_event(body, sign, processor.webhook_secret)
 
 
+@pytest.mark.parametrize("url", ["ftp://example.com", "http://", "http://example.com:99999/", "nowhere"])
+def test_an_endpoint_without_a_proper_address_is_refused(stripe_api, url):
+    with pytest.raises(stripe.InvalidRequestError) as refused:
+        stripe_api.webhook_endpoints.create({"url": url, "enabled_events": ["*"]})
+
+    assert (refused.value.code, refused.value.param) == ("url_invalid", "url")
+    assert stripe_api.webhook_endpoints.list().data == []
+
+
+def test_a_receiver_that_is_not_there_is_a_failed_try(processor, pay):
+    processor.send_webhooks_to("http://127.0.0.1:9/", enabled_events=("charge.succeeded",))
+    pay()
+
+    processor.flush_webhooks()
+
+    (delivery,) = processor.books()["deliveries"]
+    (attempt,) = json.loads(delivery["attempts"])
+    assert (delivery["state"], attempt["status"].split(":")[0]) == ("pending", "ConnectionRefusedError")
+
+
 def test_a_deleted_endpoint_gets_nothing_more(processor, receiver, stripe_api, pay):
     endpoint = processor.send_webhooks_to(receiver.url)
     stripe_api.webhook_endpoints.delete(endpoint["id"])
