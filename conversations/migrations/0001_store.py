@@ -1227,9 +1227,19 @@ class Migration(migrations.Migration):
             model_name="messagepart",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    ("text__isnull", True), ("payload__isnull", True), ("is_text_copy", True), _connector="OR"
+                    ("text__isnull", True),
+                    models.Q(("blob__isnull", True), ("payload__isnull", True)),
+                    ("is_text_copy", True),
+                    _connector="OR",
                 ),
                 name="conversations_part_text_or_payload",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="messagepart",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("payload__isnull", True), ("blob__isnull", True), _connector="OR"),
+                name="conversations_part_payload_or_blob",
             ),
         ),
         migrations.AddConstraint(
@@ -1420,7 +1430,11 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(("cost_confidence", "unknown"), ("cost_usd__isnull", True)),
-                    models.Q(("cost_confidence__in", ["exact", "estimated"]), ("cost_usd__gte", 0)),
+                    models.Q(
+                        ("cost_confidence__in", ["exact", "estimated"]),
+                        ("cost_usd__gte", 0),
+                        ("cost_usd__isnull", False),
+                    ),
                     _connector="OR",
                 ),
                 name="conversations_generation_cost_has_confidence",

@@ -180,8 +180,19 @@ DECLARE kept conversations_messagepart := new;
 BEGIN
     kept.text := old.text; kept.payload := old.payload; kept.shell := old.shell;
     kept.blob_id := old.blob_id; kept.is_text_copy := old.is_text_copy; kept.bytes_state := old.bytes_state;
+    -- A stored generated column is not computed yet when a BEFORE trigger runs.
     kept.call_id := old.call_id;
-    IF kept IS DISTINCT FROM old OR new.bytes_state = 'present' OR old.bytes_state = 'erased' THEN
+    IF kept IS DISTINCT FROM old OR new.bytes_state = 'present'
+        -- From bytes to fewer, from fewer to none; what is gone does not come back under another name.
+        OR old.bytes_state = 'erased' AND new.bytes_state <> 'erased'
+        OR old.bytes_state IN ('stripped', 'archived') AND new.bytes_state = 'redacted'
+        OR old.bytes_state = 'stripped' AND new.bytes_state = 'archived'
+        -- Redaction puts a cut copy where bytes were, and nowhere else.
+        OR new.text IS NOT NULL AND old.text IS NULL
+        OR new.shell IS NOT NULL AND old.shell IS NULL
+        OR new.payload IS NOT NULL AND old.payload IS NULL AND old.blob_id IS NULL
+        OR new.blob_id IS NOT NULL AND old.payload IS NULL AND old.blob_id IS NULL
+        OR new.is_text_copy AND NOT old.is_text_copy THEN
         RAISE EXCEPTION 'part % of message % of conversation % was written once; it may only lose bytes',
             old.ordinal, old.seq, old.conversation_id
             USING ERRCODE = 'restrict_violation', CONSTRAINT = 'conversations_part_only_loses_bytes',
@@ -204,10 +215,20 @@ FOR EACH ROW EXECUTE FUNCTION conversations_part_only_loses_bytes()
 
 HEAD_MOVES_ARE_APPENDED = """
 CREATE FUNCTION conversations_head_moves_are_appended() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE previous_at timestamptz;
 BEGIN
     IF tg_op = 'INSERT' THEN
-        IF new.moved_at < (SELECT moved_at FROM conversations_headmove
-            WHERE conversation_id = new.conversation_id AND number = new.number - 1) THEN
+        IF new.number <= 1 THEN RETURN new; END IF;
+        SELECT moved_at INTO previous_at FROM conversations_headmove
+            WHERE conversation_id = new.conversation_id AND number = new.number - 1;
+        -- The key says so too, but only when the statement ends: lines written in
+        -- reverse order would have nothing to be later than.
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'the log of conversation % has no move %', new.conversation_id, new.number - 1
+                USING ERRCODE = 'foreign_key_violation', CONSTRAINT = 'conversations_headmove_no_gap',
+                    TABLE = 'conversations_headmove';
+        END IF;
+        IF new.moved_at < previous_at THEN
             RAISE EXCEPTION 'move % of the head of conversation % is earlier than the move before it',
                 new.number, new.conversation_id
                 USING ERRCODE = 'check_violation', CONSTRAINT = 'conversations_headmove_times_ascend',
@@ -229,6 +250,26 @@ HEAD_MOVES_ARE_APPENDED_TRIGGER = """
 CREATE TRIGGER conversations_head_moves_are_appended
 BEFORE INSERT OR UPDATE OR DELETE ON conversations_headmove
 FOR EACH ROW EXECUTE FUNCTION conversations_head_moves_are_appended()
+"""
+
+# The key holds that the head has its line; this, that no line is written without moving the head.
+LAST_MOVE_IS_THE_HEAD = """
+CREATE FUNCTION conversations_last_move_is_the_head() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM conversations_conversation c WHERE c.id = new.conversation_id
+        AND coalesce(c.head_move, 0) < new.number) THEN
+        RAISE EXCEPTION 'move % of conversation % was logged, but the head was not moved',
+            new.number, new.conversation_id
+            USING ERRCODE = 'integrity_constraint_violation',
+                CONSTRAINT = 'conversations_headmove_last_is_the_head', TABLE = 'conversations_headmove';
+    END IF;
+    RETURN NULL;
+END $$
+"""
+
+LAST_MOVE_IS_THE_HEAD_TRIGGER = """
+CREATE CONSTRAINT TRIGGER conversations_last_move_is_the_head AFTER INSERT ON conversations_headmove
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION conversations_last_move_is_the_head()
 """
 
 COUNTERS_ONLY_GROW = """
@@ -334,6 +375,10 @@ class Migration(migrations.Migration):
         function(HEAD_MOVES_ARE_APPENDED, "conversations_head_moves_are_appended"),
         trigger(
             HEAD_MOVES_ARE_APPENDED_TRIGGER, "conversations_head_moves_are_appended", "conversations_headmove"
+        ),
+        function(LAST_MOVE_IS_THE_HEAD, "conversations_last_move_is_the_head"),
+        trigger(
+            LAST_MOVE_IS_THE_HEAD_TRIGGER, "conversations_last_move_is_the_head", "conversations_headmove"
         ),
         function(COUNTERS_ONLY_GROW, "conversations_counters_only_grow"),
         trigger(COUNTERS_ONLY_GROW_TRIGGER, "conversations_counters_only_grow", "conversations_conversation"),

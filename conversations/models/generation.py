@@ -121,7 +121,7 @@ class Generation(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(cost_usd__isnull=True, cost_confidence="unknown")
-                | Q(cost_usd__gte=0, cost_confidence__in=["exact", "estimated"]),
+                | Q(cost_usd__isnull=False, cost_usd__gte=0, cost_confidence__in=["exact", "estimated"]),
                 name="conversations_generation_cost_has_confidence",
             ),
             models.CheckConstraint(

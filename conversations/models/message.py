@@ -187,8 +187,14 @@ class MessagePart(models.Model):
                 name="conversations_part_status_is_a_results",
             ),
             models.CheckConstraint(
-                condition=Q(text__isnull=True) | Q(payload__isnull=True) | Q(is_text_copy=True),
+                condition=Q(text__isnull=True)
+                | Q(payload__isnull=True, blob__isnull=True)
+                | Q(is_text_copy=True),
                 name="conversations_part_text_or_payload",
+            ),
+            models.CheckConstraint(
+                condition=Q(payload__isnull=True) | Q(blob__isnull=True),
+                name="conversations_part_payload_or_blob",
             ),
             models.CheckConstraint(
                 condition=Q(

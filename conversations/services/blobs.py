@@ -2,19 +2,28 @@
 
 import hashlib
 import uuid
+from collections.abc import Iterable
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from conversations.drafts import PartDraft
+from conversations.drafts import MessageDraft, PartDraft
 
 LARGE = 32 * 1024
 
 
 def blob_storage() -> Storage:
     return storages["blobs"]
+
+
+def has_large_payload(messages: Iterable[MessageDraft]) -> bool:
+    return any(
+        part.payload is not None and len(part.payload) > LARGE
+        for message in messages
+        for part in message.parts
+    )
 
 
 def keep_large_payload(part: PartDraft) -> int | None:

@@ -20,6 +20,7 @@ from conversations.drafts import MessageDraft
 from conversations.errors import NotFoundError, constraint_of, explained
 from conversations.models import Conversation, Message
 from conversations.reads.digests import chain_at
+from conversations.services.blobs import has_large_payload
 from conversations.services.rows import MESSAGE_COLUMNS, PART_COLUMNS, message_arrays, part_arrays
 from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
 
@@ -73,17 +74,13 @@ def place(run: Run) -> Placed:
     where the conversation or the parent does not exist, StoreError where the
     database refuses, ClientIdUsedError for a client id that is taken.
     """
-    place_name = f"conversation {run.conversation_id}"
-    with explained(place=place_name):
+    with explained(place=f"conversation {run.conversation_id}"):
         try:
-            placed = _place_at_once(run) or _place_under_lock(run)
+            placed = _place(run)
         except IntegrityError as error:
-            refused = constraint_of(error)
-            if refused == "conversations_message_client_id_once":
+            if constraint_of(error) == "conversations_message_client_id_once":
                 raise ClientIdUsedError(run) from error
-            if refused not in STALE_SNAPSHOT:
-                raise
-            placed = _place_under_lock(run)
+            raise
     if placed is None:
         raise _no_parent(run)
     return placed
@@ -115,8 +112,19 @@ def lock_conversation(conversation_id: UUID) -> None:
             )
 
 
+def _place(run: Run) -> Placed | None:
+    try:
+        placed = _place_at_once(run)
+    except IntegrityError as error:
+        if constraint_of(error) not in STALE_SNAPSHOT:
+            raise
+        placed = None
+    return placed or _place_under_lock(run)
+
+
 def _place_at_once(run: Run) -> Placed | None:
-    if not connection.in_atomic_block:
+    # A blob's row must stay locked until the part that names it is written.
+    if not connection.in_atomic_block and not has_large_payload(run.messages):
         return _execute(run)
     with transaction.atomic():
         placed = _execute(run)
