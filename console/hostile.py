@@ -11,10 +11,13 @@ one variation selector after a character. Everywhere else they are shown like th
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+_MOST_BOXES: Final = 500
 
 _JOINERS: Final = "\u200c\u200d"
 _VARIATION_SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -52,14 +55,30 @@ class Mark(NamedTuple):
 
 
 def visible(value: object) -> SafeString:
-    """Return `value` escaped, with a box in place of each character that has no ink."""
-    pieces = (
-        format_html('<span class="hidden-mark" title="{}">{}</span>', piece.name, piece.label)
-        if isinstance(piece, Mark)
-        else piece
-        for piece in pieces_of(str(value))
-    )
-    return format_html_join("", "{}", ((piece,) for piece in pieces))
+    """Return `value` escaped, with a box in place of each character that has no ink.
+
+    A text made of nothing else would fill a page with boxes, so past the first few hundred their
+    names stand in brackets.
+    """
+    return format_html_join("", "{}", ((piece,) for piece in _boxed(pieces_of(str(value)))))
+
+
+def _boxed(pieces: Iterator[str | Mark]) -> Iterator[str]:
+    boxes = 0
+    for piece in pieces:
+        if isinstance(piece, Mark):
+            boxes += 1
+            yield _box(piece)
+            if boxes == _MOST_BOXES:
+                break
+        else:
+            yield piece
+    yield _in_brackets(pieces)
+
+
+@lru_cache(maxsize=512)
+def _box(mark: Mark) -> SafeString:
+    return format_html('<span class="hidden-mark" title="{}">{}</span>', mark.name, mark.label)
 
 
 def visible_plain(value: object) -> str:
@@ -67,9 +86,11 @@ def visible_plain(value: object) -> str:
 
     It is plain text: the template still escapes it.
     """
-    return "".join(
-        f"[{piece.label}]" if isinstance(piece, Mark) else piece for piece in pieces_of(str(value))
-    )
+    return _in_brackets(pieces_of(str(value)))
+
+
+def _in_brackets(pieces: Iterator[str | Mark]) -> str:
+    return "".join(f"[{piece.label}]" if isinstance(piece, Mark) else piece for piece in pieces)
 
 
 def text_of(payload: bytes) -> str:
@@ -92,6 +113,7 @@ def pieces_of(text: str) -> Iterator[str | Mark]:
         yield text[shown:]
 
 
+@lru_cache(maxsize=512)
 def _mark(character: str, *, times: int) -> Mark:
     code = ord(character)
     point = f"U+{code:04X}"

@@ -10,6 +10,9 @@ from console.hostile import text_of, visible
 # Longer texts are folded: one message must not push the conversation out of sight.
 FOLDED_PAST: Final = 4_000
 
+# The style sheet keeps newlines, so what is past these reads the same as one paragraph.
+_MOST_PARAGRAPHS: Final = 200
+
 # What a summary line can show; the rest is cut by the style sheet in any case.
 _PEEK: Final = 240
 
@@ -66,7 +69,7 @@ def _rest(body: SafeString, *, characters: int, more_url: str) -> SafeString:
 
 
 def _paragraphs(text: str) -> SafeString:
-    pieces = (piece.strip("\n") for piece in text.replace("\r\n", "\n").split("\n\n"))
+    pieces = (piece.strip("\n") for piece in text.replace("\r\n", "\n").split("\n\n", _MOST_PARAGRAPHS))
     return format_html_join("", '<p dir="auto">{}</p>', ((visible(piece),) for piece in pieces if piece))
 
 

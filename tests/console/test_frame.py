@@ -138,3 +138,10 @@ def test_a_page_of_our_own_gets_the_frame_of_the_admin(staff):
     )
     assert context["has_permission"] is True
     assert context["is_nav_sidebar_enabled"] is True
+
+
+def test_the_product_shows_its_own_pages_of_refusals(client):
+    response = client.get("/no/such/page/")
+
+    assert response.status_code == 404
+    assert "<h1>There is nothing at this address</h1>" in response.content.decode()

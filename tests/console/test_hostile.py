@@ -97,5 +97,12 @@ def test_what_is_shown_can_always_be_sent_as_utf8():
     visible(every_character).encode("utf-8")
 
 
+def test_past_500_boxes_in_one_text_the_names_stand_in_brackets():
+    zero_width = box("U+200B", "U+200B, zero width space")
+
+    assert visible("a\u200b" * 502) == f"a{zero_width}" * 500 + "a[U+200B]a[U+200B]"
+    assert visible("\u200b<b>" * 501) == f"{zero_width}&lt;b&gt;" * 500 + "[U+200B]&lt;b&gt;"
+
+
 def test_two_hundred_kilobytes_without_ink_make_one_box():
     assert len(list(pieces_of("\u202e" * 200_000))) == 1
