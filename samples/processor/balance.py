@@ -31,15 +31,6 @@ def enter(
     gross, settled_in, rate = _settle(call, amount, currency)
     if fee is None:
         fee, fee_description = processing_fee(gross, settled_in), "Stripe processing fees"
-    details = [
-        {
-            "amount": fee,
-            "application": None,
-            "currency": settled_in,
-            "description": fee_description,
-            "type": "stripe_fee",
-        }
-    ]
     row: Body = {
         "id": mint("txn_3"),
         "object": "balance_transaction",
@@ -52,7 +43,7 @@ def enter(
         # A JSON number on the wire; money itself is never one with a fraction.
         "exchange_rate": None if rate is None else float(rate),
         "fee": fee,
-        "fee_details": details if fee else [],
+        "fee_details": [_fee_detail(fee, settled_in, fee_description)] if fee else [],
         "net": gross - fee,
         "reporting_category": category,
         "source": source,
@@ -77,6 +68,16 @@ def enter_dispute(call: Call, dispute: Body, *, is_reversal: bool) -> Body:
         fee=-sign * dispute_fee(settled_in),
         fee_description="Dispute fee refund" if is_reversal else "Dispute fee",
     )
+
+
+def _fee_detail(fee: int, currency: str, description: str) -> Body:
+    return {
+        "amount": fee,
+        "application": None,
+        "currency": currency,
+        "description": description,
+        "type": "stripe_fee",
+    }
 
 
 def _settle(call: Call, amount: int, currency: str) -> tuple[int, str, Decimal | None]:

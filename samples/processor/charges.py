@@ -91,27 +91,40 @@ def _declined(card: cards.Card) -> Body:
     }
 
 
+# Fields that are empty in a new charge; some of them for good, in a sandbox of cards only.
+EMPTY_AT_FIRST = (
+    "application",
+    "application_fee",
+    "application_fee_amount",
+    "balance_transaction",
+    "failure_balance_transaction",
+    "failure_code",
+    "failure_message",
+    "on_behalf_of",
+    "receipt_number",
+    "receipt_url",
+    "review",
+    "shipping",
+    "source",
+    "source_transfer",
+    "transfer_data",
+)
+
+
 def _blank(call: Call, intent: Body, method: Body) -> Body:
     return {
         "id": mint("ch_3"),
         "object": "charge",
+        **dict.fromkeys(EMPTY_AT_FIRST),
         "amount_captured": 0,
         "amount_refunded": 0,
-        "application": None,
-        "application_fee": None,
-        "application_fee_amount": None,
-        "balance_transaction": None,
         "billing_details": cards.billing_details(),
         "calculated_statement_descriptor": "COUNTERFOIL SANDBOX",
         "captured": False,
         "created": call.now,
         "disputed": False,
-        "failure_balance_transaction": None,
-        "failure_code": None,
-        "failure_message": None,
         "fraud_details": {},
         "livemode": False,
-        "on_behalf_of": None,
         "outcome": {
             "advice_code": None,
             "network_advice_code": None,
@@ -127,15 +140,8 @@ def _blank(call: Call, intent: Body, method: Body) -> Body:
         "payment_method": method["id"],
         "payment_method_details": cards.charge_details(method),
         "radar_options": {},
-        "receipt_number": None,
-        "receipt_url": None,
         "refunded": False,
-        "review": None,
-        "shipping": None,
-        "source": None,
-        "source_transfer": None,
         "status": "succeeded",
-        "transfer_data": None,
         **{name: intent[name] for name in COPIED},
     }
 

@@ -207,37 +207,48 @@ def _require_status(intent: Body, allowed: tuple[str, ...], *, done: str) -> Non
         )
 
 
+# Fields that are empty in a new intent; some of them for good, in a sandbox of cards only.
+EMPTY_AT_FIRST = (
+    "application",
+    "application_fee_amount",
+    "canceled_at",
+    "cancellation_reason",
+    "customer_account",
+    "excluded_payment_method_types",
+    "last_payment_error",
+    "latest_charge",
+    "next_action",
+    "on_behalf_of",
+    "payment_method",
+    "payment_method_configuration_details",
+    "processing",
+    "review",
+    "shipping",
+    "source",
+    "transfer_data",
+)
+
+
 def _blank(call: Call) -> Body:
     values = call.values
     intent_id = mint("pi_3")
     return {
         "id": intent_id,
         "object": "payment_intent",
+        **dict.fromkeys(EMPTY_AT_FIRST),
         "amount": values["amount"],
         "amount_capturable": 0,
         "amount_details": {"tip": {}},
         "amount_received": 0,
-        "application": None,
-        "application_fee_amount": None,
         "automatic_payment_methods": values.get("automatic_payment_methods"),
-        "canceled_at": None,
-        "cancellation_reason": None,
         "capture_method": values.get("capture_method", "automatic_async"),
         "client_secret": f"{intent_id}_secret_{mint('', 25)}",
         "confirmation_method": values.get("confirmation_method", "automatic"),
         "created": call.now,
         "currency": values["currency"],
         "customer": values.get("customer"),
-        "customer_account": None,
-        "excluded_payment_method_types": None,
-        "last_payment_error": None,
-        "latest_charge": None,
         "livemode": False,
         "metadata": merge_metadata({}, values.get("metadata")),
-        "next_action": None,
-        "on_behalf_of": None,
-        "payment_method": None,
-        "payment_method_configuration_details": None,
         "payment_method_options": {
             "card": {
                 "installments": None,
@@ -247,11 +258,6 @@ def _blank(call: Call) -> Body:
             }
         },
         "payment_method_types": values.get("payment_method_types", ["card"]),
-        "processing": None,
-        "review": None,
-        "shipping": None,
-        "source": None,
         "status": "requires_payment_method",
-        "transfer_data": None,
         **{name: values.get(name) for name in PLAIN},
     }

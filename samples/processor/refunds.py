@@ -58,26 +58,7 @@ def give_back(
     status: str = "succeeded",
 ) -> Body:
     """Make the refund, its balance row and its events. A partial capture releases its rest with it."""
-    refund: Body = {
-        "id": mint("re_3"),
-        "object": "refund",
-        "amount": amount,
-        "balance_transaction": None,
-        "charge": charge["id"],
-        "created": call.now,
-        "currency": charge["currency"],
-        "customer": charge["customer"],
-        "customer_account": None,
-        "destination_details": {"card": {"type": "refund"}, "type": "card"},
-        "metadata": metadata or {},
-        "payment_intent": charge["payment_intent"],
-        "payment_method": charge["payment_method"],
-        "reason": reason,
-        "receipt_number": None,
-        "source_transfer_reversal": None,
-        "status": status,
-        "transfer_reversal": None,
-    }
+    refund = _blank(call, charge, amount=amount, reason=reason, metadata=metadata or {}, status=status)
     refund["balance_transaction"] = balance.enter(
         call,
         source=refund["id"],
@@ -162,6 +143,31 @@ def list_refunds(call: Call) -> Body:
         if object_id is not None:
             call.store.get(kind, object_id, param=kind)
     return list_objects(call, "refund", url="/v1/refunds", equal=equal)
+
+
+def _blank(
+    call: Call, charge: Body, *, amount: int, reason: str | None, metadata: dict[str, str], status: str
+) -> Body:
+    return {
+        "id": mint("re_3"),
+        "object": "refund",
+        "amount": amount,
+        "balance_transaction": None,
+        "charge": charge["id"],
+        "created": call.now,
+        "currency": charge["currency"],
+        "customer": charge["customer"],
+        "customer_account": None,
+        "destination_details": {"card": {"type": "refund"}, "type": "card"},
+        "metadata": metadata,
+        "payment_intent": charge["payment_intent"],
+        "payment_method": charge["payment_method"],
+        "reason": reason,
+        "receipt_number": None,
+        "source_transfer_reversal": None,
+        "status": status,
+        "transfer_reversal": None,
+    }
 
 
 def _charge_to_refund(call: Call) -> Body:

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 import stripe
 
@@ -69,6 +71,8 @@ def test_a_slow_answer_outlives_the_client_but_was_committed(processor, stripe_a
             {"amount": 2000, "currency": "usd", "payment_method": "pm_card_visa", "confirm": True}
         )
 
+    while not processor.books()["requests"]:  # written when the answer goes out
+        time.sleep(0.02)
     assert len(stripe_api.charges.list().data) == 1
 
 

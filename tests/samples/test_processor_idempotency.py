@@ -1,3 +1,4 @@
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -84,17 +85,17 @@ def test_a_saved_500_is_given_again_whether_or_not_it_charged(processor, stripe_
 
 
 def test_a_key_that_is_still_running_is_a_conflict_and_stays_usable(processor, stripe_api, pay):
-    processor.ask_for("slow", seconds=1, when="before")
+    processor.ask_for("slow", seconds=2, when="before")
 
-    with ThreadPoolExecutor(2) as pool:
-        outcomes = [pool.submit(pay, key="k-1") for _ in range(2)]
-        errors = [outcome.exception() for outcome in outcomes]
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(pay, key="k-1")
+        while not processor.books()["idempotency_keys"]:
+            time.sleep(0.02)
+        with pytest.raises(stripe.APIError) as conflict:
+            pay(key="k-1")
 
-    (conflict,) = [error for error in errors if error is not None]
-    assert isinstance(conflict, stripe.APIError)
-    assert (conflict.http_status, conflict.error.code) == (409, "idempotency_key_in_use")
-    assert len(stripe_api.charges.list().data) == 1
-    assert pay(key="k-1").status == "succeeded"
+    assert (conflict.value.http_status, conflict.value.error.code) == (409, "idempotency_key_in_use")
+    assert pay(key="k-1").id == first.result().id
     assert len(stripe_api.charges.list().data) == 1
 
 
