@@ -1,6 +1,7 @@
 """Which shape, word and colour a state has. A state is a shape first: printed grey it still reads."""
 
-from typing import Final, NamedTuple
+from datetime import datetime
+from typing import Final, NamedTuple, Protocol
 
 
 class Look(NamedTuple):
@@ -41,12 +42,35 @@ LOOKS: Final[dict[str, Look]] = {
     "interrupted": Look("failed", "Interrupted"),
     "refused": Look("failed", "Refused"),
     "cancelled": Look("skipped", "Cancelled"),
+    # Runs of jobs.
+    "job succeeded": Look("done", "Done", sprite="applied"),
+    "stopping": Look("running", "Stopping"),
+    "stopped": Look("skipped", "Stopped"),
+    # Compensations: a refund that was sent may have moved money, like any effect.
+    "compensation requested": Look("pending", "Waits for approval"),
+    "compensation approved": Look("pending", "Approved, not sent"),
+    "compensation rejected": Look("skipped", "Rejected"),
+    "compensation sent": Look("unknown", "Sent, answer unknown"),
+    "compensation settled": Look("done", "Settled", sprite="applied"),
 }
 
 
-def look_of(state: str) -> Look:
-    """Return the look of a state; one that nobody gave a look is a mistake of ours, and raises."""
-    try:
-        return LOOKS[state]
-    except KeyError:
-        raise ValueError(f"state {state!r} has no look: give it one in console/states.py") from None
+class Effect(Protocol):
+    state: str
+    sent_at: datetime | None
+
+
+def look_of(state: str, of: str = "") -> Look:
+    """Return the look of a state; `of` says of what, where one word means two things.
+
+    A state that nobody gave a look is a mistake of ours, and raises.
+    """
+    look = LOOKS.get(f"{of} {state}") or LOOKS.get(state)
+    if look is None:
+        raise ValueError(f"state {state!r} has no look: give it one in console/states.py")
+    return look
+
+
+def effect_state(effect: Effect) -> str:
+    """{{ effect|effect_state }}: what was sent and has no answer is "unknown", never merely "pending"."""
+    return "unknown" if effect.state == "pending" and effect.sent_at is not None else effect.state

@@ -19,9 +19,12 @@ _LINE: Final = (
 _NO_REFERENCE: Final = '<span class="muted">{}</span>'
 
 
-def state(code: str, word: str = "") -> SafeString:
-    """{% state code [word] %}: shape, word and colour of a state; `word` replaces its usual word."""
-    look = look_of(code)
+def state(code: str, word: str = "", of: str = "") -> SafeString:
+    """{% state code [word] [of="job"|"compensation"] %}: shape, word and colour of a state.
+
+    `word` replaces its usual word; `of` tells states apart that share a code.
+    """
+    look = look_of(code, of)
     return format_html(
         '<span class="state is-{}">{}{}</span>', look.shape, sprite(look.icon), word or look.word
     )

@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from console.hostile import visible_plain
 from console.markup import amounts, frames, icons, idents, lists, standing, texts, times
 from console.navigation import Menu, menus
+from console.states import effect_state
 
 register = Library()
 
@@ -43,6 +44,7 @@ register.inclusion_tag("console/parts/empty.html")(lists.empty)
 register.inclusion_tag("console/parts/failed_part.html")(lists.failed_part)
 register.inclusion_tag("console/parts/gate.html")(lists.gate)
 
+register.filter("effect_state", effect_state)
 register.filter("bytesize", amounts.bytesize)
 register.filter("duration", times.duration)
 register.filter("hostile", texts.hostile)

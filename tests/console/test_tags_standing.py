@@ -1,12 +1,16 @@
 import re
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
 from django.template import TemplateSyntaxError
 
-from console.states import LOOKS
+from console.states import LOOKS, look_of
 from conversations.vocabulary import CallStatus, GenerationStatus
+from jobs.models import RunState
+from ledger.vocabulary import CompensationState, EffectState, Standing
 from tests.console.rendering import render
 
 
@@ -41,9 +45,51 @@ def test_a_state_may_have_a_word_of_the_page_which_is_escaped():
     )
 
 
-@pytest.mark.parametrize("code", [*CallStatus.values, *GenerationStatus.values])
-def test_every_state_of_calls_and_generations_has_a_look(code):
-    assert code in LOOKS
+@pytest.mark.parametrize(
+    ("of", "code"),
+    [
+        (of, code)
+        for of, choices in (
+            ("call", CallStatus),
+            ("generation", GenerationStatus),
+            ("effect", EffectState),
+            ("compensation", CompensationState),
+            ("job", RunState),
+        )
+        for code in choices.values
+    ],
+)
+def test_every_state_of_a_call_a_generation_an_effect_a_refund_and_a_job_has_a_look(of, code):
+    assert look_of(code, of).word
+
+
+def test_one_word_may_look_different_for_a_call_and_for_a_refund():
+    assert render("{% state 'requested' %}") == (
+        f'<span class="state is-waiting">{sign("s-waiting")}Waits for an answer</span>'
+    )
+    assert render("{% state 'requested' of='compensation' %}") == (
+        f'<span class="state is-pending">{sign("s-pending")}Waits for approval</span>'
+    )
+
+
+@pytest.mark.parametrize("standing", Standing.values)
+def test_every_standing_of_an_effect_can_be_shown(standing):
+    assert f"{standing.capitalize()}</span>" in render("{% branch standing %}", standing=standing)
+
+
+@pytest.mark.parametrize(
+    ("state", "sent_at", "shown"),
+    [
+        ("pending", None, "pending"),
+        ("pending", datetime(2026, 11, 24, 14, 5, tzinfo=UTC), "unknown"),
+        ("failed", datetime(2026, 11, 24, 14, 5, tzinfo=UTC), "failed"),
+        ("applied", None, "applied"),
+    ],
+)
+def test_what_was_sent_and_not_answered_is_unknown_and_never_merely_pending(state, sent_at, shown):
+    effect = SimpleNamespace(state=state, sent_at=sent_at)
+
+    assert render("{{ effect|effect_state }}", effect=effect) == shown
 
 
 def test_every_shape_is_in_the_sprite_and_has_its_colour_in_the_sheet():
