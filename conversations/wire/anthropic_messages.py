@@ -1,34 +1,21 @@
 """Anthropic's Messages format: request bodies and JSON answers.
 
 A message is `{"role", "content"}`, content a string or a list of blocks; tool
-results stand in the next user message. The events of a streamed answer are
-read in `streams.anthropic_messages`.
+results stand in the next user message. Blocks are in `anthropic_blocks`, the
+events of a streamed answer in `streams.anthropic_messages`.
 """
 
-from collections.abc import Mapping
-
-from conversations.drafts import PartDraft
-from conversations.vocabulary import Dialect, PartStatus, PartType, Role
-from conversations.wire.blocks import BlockRules, cut_content
-from conversations.wire.cuts import FramedMessage, call_key, detect_style, frame, name_of, role_of
+from conversations.wire.answers import read_json_answer
+from conversations.wire.anthropic_answers import read_answer
+from conversations.wire.anthropic_blocks import DIALECT, RULES
+from conversations.wire.blocks import cut_content
+from conversations.wire.cuts import FramedMessage, detect_style, frame, role_of
 from conversations.wire.requests import cut_request, walked
-from conversations.wire.shapes import ParsedRequest, Style
+from conversations.wire.shapes import ParsedRequest, ParsedResponse, Style
 from conversations.wire.slices import Item, decode_text, read_list, read_object, slice_json
+from conversations.wire.streams.anthropic_messages import read_stream
+from conversations.wire.streams.events import is_event_stream, read_events
 
-DIALECT = Dialect.ANTHROPIC_MESSAGES
-
-BLOCK_TYPES: Mapping[str, PartType] = {
-    "text": PartType.TEXT,
-    "image": PartType.IMAGE,
-    "document": PartType.DOCUMENT,
-    "search_result": PartType.DOCUMENT,
-    "thinking": PartType.THINKING,
-    "redacted_thinking": PartType.THINKING,
-    "tool_use": PartType.TOOL_USE,
-    "tool_result": PartType.TOOL_RESULT,
-    "server_tool_use": PartType.SERVER_TOOL_USE,
-    "mcp_tool_use": PartType.SERVER_TOOL_USE,
-}
 _MESSAGES = read_list(read_object({"content": read_list()}))
 
 
@@ -47,30 +34,11 @@ def parse_request(body: bytes) -> ParsedRequest:
     )
 
 
-def describe(part: PartDraft, block: Mapping[str, object], role: Role) -> None:
-    """Fill in what the store asks about: type, ids, names, status."""
-    kind = name_of(block.get("type"))
-    part.type = BLOCK_TYPES.get(kind, PartType.OTHER)
-    if part.type == PartType.OTHER and kind.endswith("_tool_result") and "tool_use_id" in block:
-        part.type = PartType.SERVER_TOOL_RESULT
-        part.tool_name = kind.removesuffix("_tool_result")
-    part.provider_type = "" if kind == part.type.value else kind
-    if part.type in (PartType.TOOL_USE, PartType.SERVER_TOOL_USE):
-        part.tool_call_id = call_key(block.get("id"))
-        part.tool_name = name_of(block.get("name"))
-    elif part.type in (PartType.TOOL_RESULT, PartType.SERVER_TOOL_RESULT):
-        part.tool_call_id = call_key(block.get("tool_use_id"))
-        part.status = PartStatus.ERROR if _is_error(block) else PartStatus.OK
-    elif part.type in (PartType.IMAGE, PartType.DOCUMENT):
-        source = block.get("source")
-        part.media_type = name_of(source.get("media_type")) if isinstance(source, dict) else ""
-
-
-RULES = BlockRules(
-    dialect=DIALECT,
-    words={"text": ("text",), "thinking": ("thinking",), "tool_result": ("content",)},
-    describe=describe,
-)
+def parse_response(body: bytes, http_status: int | None = None) -> ParsedResponse:
+    """Read an answer, JSON or event stream, as far as it arrived; never raises."""
+    if is_event_stream(body):
+        return read_stream(read_events(body))
+    return read_json_answer(body, http_status, read_answer)
 
 
 def _frame_message(text: str, item: Item, index: int, style: Style) -> FramedMessage:
@@ -79,10 +47,3 @@ def _frame_message(text: str, item: Item, index: int, style: Style) -> FramedMes
     parts, holes = cut_content(text, message.last("content"), rules=RULES, role=role, style=style)
     shell = frame(text, message.start, message.end, holes, style)
     return FramedMessage(role, provider_role, parts, shell, message.start, message.end, index)
-
-
-def _is_error(block: Mapping[str, object]) -> bool:
-    content = block.get("content")
-    if isinstance(content, dict) and isinstance(content.get("type"), str):
-        return str(content["type"]).endswith("_error")
-    return block.get("is_error") is True

@@ -15,7 +15,7 @@ from conversations.wire.slices import Sliced
 # A shell that outgrows this (an image beside a text, say) is not kept in a
 # column: the block becomes a payload, which may move to blob storage.
 LONGEST_SHELL = 16_384
-LONGEST_ID = 256
+LONGEST_ID = 255
 LONGEST_NAME = 200
 SINGLE_MARKS = (HOLE_BLOCK, HOLE_STRING, HABIT)
 

@@ -8,11 +8,15 @@ prompt: what came before is on the provider's side.
 from functools import partial
 
 from conversations.vocabulary import Dialect
+from conversations.wire.answers import read_json_answer
 from conversations.wire.cuts import detect_style
 from conversations.wire.requests import cut_request
+from conversations.wire.responses_answers import read_answer
 from conversations.wire.responses_items import READ_ITEMS, frame_item
-from conversations.wire.shapes import ParsedRequest
+from conversations.wire.shapes import ParsedRequest, ParsedResponse
 from conversations.wire.slices import decode_text, slice_json
+from conversations.wire.streams.events import is_event_stream, read_events
+from conversations.wire.streams.openai_responses import read_stream
 
 DIALECT = Dialect.OPENAI_RESPONSES
 
@@ -37,6 +41,13 @@ def parse_request(body: bytes) -> ParsedRequest:
         conversation = conversation.get("id")
     parsed.hosted_conversation_id = _string(conversation)
     return parsed
+
+
+def parse_response(body: bytes, http_status: int | None = None) -> ParsedResponse:
+    """Read an answer, JSON or event stream, as far as it arrived; never raises."""
+    if is_event_stream(body):
+        return read_stream(read_events(body))
+    return read_json_answer(body, http_status, read_answer)
 
 
 def _string(value: object) -> str:

@@ -35,6 +35,13 @@ def settle_calls(parts: Sequence[PartDraft]) -> None:
         seen.add(part.tool_call_id)
 
 
+def cut_off(part: PartDraft) -> None:
+    """Mark a call that did not arrive whole: it is no call, nobody may answer or run it."""
+    part.provider_type = part.provider_type or part.type.value
+    part.type = PartType.OTHER
+    part.orphan = True
+
+
 def adopt_results(messages: Iterable[MessageDraft]) -> None:
     """Give results without an id the minted id of the call they answer: by name, else the next in order."""
     waiting: list[PartDraft] = []

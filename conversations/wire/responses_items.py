@@ -11,8 +11,8 @@ from typing import Final
 from conversations.drafts import HOLE_BLOCKS, PartDraft
 from conversations.vocabulary import Dialect, PartStatus, PartType, Role
 from conversations.wire.blocks import BlockRules, cut_content, cut_value
+from conversations.wire.chat_messages import data_url_type
 from conversations.wire.cuts import FramedMessage, call_key, frame, name_of, role_of
-from conversations.wire.openai_chat import data_url_type
 from conversations.wire.requests import walked
 from conversations.wire.shapes import Style
 from conversations.wire.slices import Item, Reader, Sliced, read_list, read_value, slice_object

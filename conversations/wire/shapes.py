@@ -81,6 +81,7 @@ class ParsedResponse:
 
     `message` is None where nothing that can be kept arrived. `notes` say what
     was odd (a stop reason without the closing event, a call cut off).
+    `alternatives` are further answers to the same request (`n` above one).
     """
 
     status: GenerationStatus
@@ -94,6 +95,7 @@ class ParsedResponse:
     error_message: str = ""
     service_tier: str = ""
     notes: list[str] = field(default_factory=list)
+    alternatives: list[MessageDraft] = field(default_factory=list)
 
 
 Strength = Literal["refuse", "warn", "replay"]

@@ -1,0 +1,196 @@
+"""The events of OpenAI's Responses format.
+
+Items and their pieces come by index; each is repeated whole when it is done,
+and the closing event repeats the whole answer, which then counts. Before that,
+what arrived is put together from the pieces.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from conversations.vocabulary import GenerationStatus
+from conversations.wire.answers import fail
+from conversations.wire.responses_answers import cut_unfinished_calls, read_answer
+from conversations.wire.shapes import ParsedResponse, WireError
+from conversations.wire.slices import read_json, slice_json
+from conversations.wire.streams.events import DONE, Event
+from conversations.wire.streams.raw_json import Pieces, write_list, write_value
+
+type Json = dict[str, object]
+
+_CLOSING = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+# Where a string's pieces go: the item's member itself.
+_ITEM_STRINGS = {
+    "function_call_arguments": "arguments",
+    "mcp_call_arguments": "arguments",
+    "custom_tool_call_input": "input",
+    "code_interpreter_call_code": "code",
+}
+# Where a string's pieces go: into the block of a list, found by the event's index.
+_BLOCK_STRINGS = {
+    "output_text": ("content", "content_index", "text", "output_text"),
+    "refusal": ("content", "content_index", "refusal", "refusal"),
+    "reasoning_text": ("content", "content_index", "text", "reasoning_text"),
+    "reasoning_summary_text": ("summary", "summary_index", "text", "summary_text"),
+}
+_PARTS = {
+    "content_part": ("content", "content_index"),
+    "reasoning_summary_part": ("summary", "summary_index"),
+}
+
+
+@dataclass(slots=True)
+class _Item:
+    """An item on its way; `done` is its final JSON text."""
+
+    value: Json
+    done: str | None = None
+
+    def write(self) -> str:
+        return self.done if self.done is not None else write_value(self.value)
+
+
+class ResponsesStream:
+    """Accumulates events; `finish` may be called at any time."""
+
+    def __init__(self) -> None:
+        self._items: dict[int, _Item] = {}
+        self._head: Json = {}
+        self._closing: str | None = None
+        self._error: object = None
+        self._notes: list[str] = []
+
+    def feed(self, event: Event) -> None:
+        """Take one event; what cannot be read is noted and passed over."""
+        if event.data.strip() == DONE:
+            return
+        try:
+            value = read_json(event.data)
+            if isinstance(value, dict):
+                self._take(str(value.get("type") or event.name), value, event.data)
+        except WireError as error:
+            self._notes.append(f"an event could not be read: {error}")
+
+    def finish(self) -> ParsedResponse:
+        """The answer as far as it arrived."""
+        answer = self._read_closing() or self._read_pieces()
+        if self._error is not None:
+            fail(answer, self._error)
+        answer.notes += self._notes
+        return answer
+
+    def _read_closing(self) -> ParsedResponse | None:
+        if self._closing is None:
+            return None
+        answer = read_answer(self._closing)
+        if answer.message is None and self._items:
+            # Seen from gateways: the closing event without the items that were streamed.
+            answer.message = self._read_pieces().message
+        return answer
+
+    def _read_pieces(self) -> ParsedResponse:
+        items = [self._items[index] for index in sorted(self._items)]
+        head = {**self._head, "error": None, "incomplete_details": None}
+        head.pop("output", None)
+        listed = write_list([item.write() for item in items])
+        answer = read_answer(write_value(head)[:-1] + f',"output":{listed}}}')
+        cut_unfinished_calls(answer, [item.value for item in items if item.done is None])
+        answer.status = GenerationStatus.INTERRUPTED
+        answer.stop_reason = ""
+        answer.notes.append("the closing event is missing")
+        return answer
+
+    def _take(self, kind: str, value: Json, data: str) -> None:
+        if kind == "error":
+            self._error = value.get("error") or value
+        elif kind.startswith("response."):
+            name = kind.removeprefix("response.")
+            if "response" in value and "." not in name:
+                self._take_response(kind, value, data)
+            elif name in ("output_item.added", "output_item.done"):
+                self._take_item(value, data, is_done=name.endswith("done"))
+            else:
+                self._take_piece(name, value)
+
+    def _take_response(self, kind: str, value: Json, data: str) -> None:
+        response = value["response"]
+        if isinstance(response, dict):
+            self._head.update(response)
+            if kind in _CLOSING:
+                self._closing = _slice_of(data, "response")
+
+    def _take_item(self, value: Json, data: str, *, is_done: bool) -> None:
+        index, item = value.get("output_index"), value.get("item")
+        if not isinstance(item, dict):
+            return
+        place = index if isinstance(index, int) else max(self._items, default=-1) + (not is_done)
+        self._items[place] = _Item(value=item, done=_slice_of(data, "item") if is_done else None)
+
+    def _take_piece(self, name: str, value: Json) -> None:
+        what, _, step = name.rpartition(".")
+        if what in _PARTS and step == "added":
+            listed, index_name = _PARTS[what]
+            _block(self._item(value).value, listed, value.get(index_name), value.get("part"))
+        elif what in _ITEM_STRINGS:
+            self._take_item_string(_ITEM_STRINGS[what], step, value)
+        elif what in _BLOCK_STRINGS and step == "delta":
+            listed, index_name, member, kind = _BLOCK_STRINGS[what]
+            start = {"type": kind, member: ""}
+            block = _block(self._item(value, what).value, listed, value.get(index_name), start)
+            _grow(block, member, value.get("delta"))
+        elif what == "output_text.annotation" and step == "added":
+            block = _block(self._item(value).value, "content", value.get("content_index"), None)
+            annotations = block.setdefault("annotations", [])
+            if isinstance(annotations, list):
+                annotations.append(value.get("annotation"))
+
+    def _take_item_string(self, member: str, step: str, value: Json) -> None:
+        item = self._item(value)
+        if step == "delta":
+            _grow(item.value, member, value.get("delta"))
+        elif step == "done" and isinstance(value.get(member), str):
+            item.value[member] = value[member]
+
+    def _item(self, value: Json, what: str = "") -> _Item:
+        """The item that a piece belongs to; begins one where its start was lost."""
+        index = value.get("output_index")
+        place = index if isinstance(index, int) else max(self._items, default=0)
+        if place not in self._items:
+            kind = "reasoning" if what.startswith("reasoning") else "message"
+            start: Json = {"type": kind} if kind == "reasoning" else {"type": kind, "role": "assistant"}
+            self._items[place] = _Item(value=start)
+        return self._items[place]
+
+
+def _block(item: Json, listed: str, index: object, start: object) -> Json:
+    """The block of an item's list at `index`, begun with `start` where it is not there yet."""
+    blocks = item.get(listed)
+    if not isinstance(blocks, list):
+        blocks = item[listed] = []
+    place = index if isinstance(index, int) and 0 <= index <= len(blocks) else max(len(blocks) - 1, 0)
+    if place == len(blocks):
+        blocks.append(dict(start) if isinstance(start, Mapping) else {})
+    block = blocks[place]
+    return block if isinstance(block, dict) else {}
+
+
+def _grow(whole: Json, member: str, piece: object) -> None:
+    before = whole.get(member)
+    if not isinstance(before, Pieces):
+        before = whole[member] = Pieces(before if isinstance(before, str) else "")
+    if isinstance(piece, str):
+        before.add(piece)
+
+
+def _slice_of(data: str, name: str) -> str | None:
+    """The JSON text of one member of an event."""
+    member = slice_json(data, {}).last(name)
+    return None if member is None else data[member.value_start : member.end]
+
+
+def read_stream(events: Iterable[Event]) -> ParsedResponse:
+    """The answer that a recorded stream amounts to."""
+    stream = ResponsesStream()
+    for event in events:
+        stream.feed(event)
+    return stream.finish()

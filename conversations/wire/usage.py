@@ -1,0 +1,112 @@
+"""Token counts in disjoint buckets, from each provider's own way of counting.
+
+Anthropic's `input_tokens` leaves cached tokens out; OpenAI's counts include
+them. What a provider does not say stays None, which is not zero.
+"""
+
+from collections.abc import Mapping
+
+from conversations.wire.shapes import Usage
+
+_LARGEST = 2**53
+
+
+def anthropic_usage(raw: Mapping[str, object]) -> Usage:
+    """Buckets from Anthropic's usage. Where passes are listed, they are the whole: totals leave some out."""
+    passes = raw.get("iterations")
+    if isinstance(passes, list) and passes and all(_is_counted(entry) for entry in passes):
+        usage = _sum([_anthropic_pass(entry) for entry in passes])
+    else:
+        usage = _anthropic_pass(raw)
+    usage.reasoning = _count(_object(raw, "output_tokens_details"), "thinking_tokens")
+    usage.web_searches = _count(_object(raw, "server_tool_use"), "web_search_requests")
+    usage.raw = dict(raw)
+    return usage
+
+
+def _is_counted(entry: object) -> bool:
+    return isinstance(entry, Mapping) and _count(entry, "input_tokens") is not None
+
+
+def _anthropic_pass(raw: Mapping[str, object]) -> Usage:
+    written = _count(raw, "cache_creation_input_tokens")
+    split = _object(raw, "cache_creation")
+    one_hour = _count(split, "ephemeral_1h_input_tokens")
+    five_minutes = _count(split, "ephemeral_5m_input_tokens")
+    if written is None and (one_hour is not None or five_minutes is not None):
+        written = (one_hour or 0) + (five_minutes or 0)
+    if written is not None:
+        # A stream's total grows after the split was sent; what the split does not explain is
+        # the default kind, which five minutes is.
+        one_hour = min(one_hour or 0, written)
+        five_minutes = written - one_hour
+    return Usage(
+        uncached_input=_count(raw, "input_tokens"),
+        cache_read=_count(raw, "cache_read_input_tokens"),
+        cache_write_5m=five_minutes,
+        cache_write_1h=one_hour,
+        output=_count(raw, "output_tokens"),
+    )
+
+
+def openai_chat_usage(raw: Mapping[str, object]) -> Usage:
+    """Buckets from Chat Completions' usage, whose prompt tokens include the cached ones."""
+    return _openai_usage(
+        raw,
+        given=_count(raw, "prompt_tokens"),
+        details=_object(raw, "prompt_tokens_details"),
+        output=_count(raw, "completion_tokens"),
+        reasoning=_count(_object(raw, "completion_tokens_details"), "reasoning_tokens"),
+    )
+
+
+def openai_responses_usage(raw: Mapping[str, object]) -> Usage:
+    """Buckets from Responses' usage, whose input tokens include the cached ones."""
+    return _openai_usage(
+        raw,
+        given=_count(raw, "input_tokens"),
+        details=_object(raw, "input_tokens_details"),
+        output=_count(raw, "output_tokens"),
+        reasoning=_count(_object(raw, "output_tokens_details"), "reasoning_tokens"),
+    )
+
+
+def _openai_usage(
+    raw: Mapping[str, object],
+    *,
+    given: int | None,
+    details: Mapping[str, object],
+    output: int | None,
+    reasoning: int | None,
+) -> Usage:
+    cached = _count(details, "cached_tokens")
+    written = _count(details, "cache_write_tokens")
+    uncached = None if given is None else max(given - (cached or 0) - (written or 0), 0)
+    return Usage(
+        uncached_input=uncached,
+        cache_read=cached,
+        cache_write_5m=written,
+        output=output,
+        reasoning=reasoning,
+        raw=dict(raw),
+    )
+
+
+def _sum(passes: list[Usage]) -> Usage:
+    total = Usage()
+    for name in ("uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "output"):
+        counts = [count for entry in passes if (count := getattr(entry, name)) is not None]
+        setattr(total, name, sum(counts) if counts else None)
+    return total
+
+
+def _object(raw: Mapping[str, object], name: str) -> Mapping[str, object]:
+    value = raw.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _count(raw: Mapping[str, object], name: str) -> int | None:
+    value = raw.get(name)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST:
+        return value
+    return None
