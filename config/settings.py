@@ -46,6 +46,9 @@ INSTALLED_APPS = [
     "retention",
     "console",
 ]
+if DEMO:
+    # Its command loads the sample company into an empty database.
+    INSTALLED_APPS.append("samples")
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -87,6 +90,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+# A reason for opening a conversation holds this long for the one who stated it.
+STATED_REASON_HOURS = env.number("STATED_REASON_HOURS", default=8)
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "admin:login"
