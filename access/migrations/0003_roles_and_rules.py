@@ -1,6 +1,8 @@
 """The roles as groups; and what nobody may do to the access log."""
 
 from django.db import migrations
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 
 RIGHTS_OF_ROLE = {
     "support": [
@@ -125,7 +127,7 @@ RIGHT_LABELS = {
 }
 
 
-def make_roles(apps, schema_editor):
+def make_roles(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Permissions are usually made after all migrations; the groups need them now."""
     content_types = apps.get_model("contenttypes", "ContentType").objects.using(
         schema_editor.connection.alias
@@ -142,7 +144,7 @@ def make_roles(apps, schema_editor):
             group.permissions.add(permission)
 
 
-def drop_roles(apps, schema_editor):
+def drop_roles(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     groups = apps.get_model("auth", "Group").objects.using(schema_editor.connection.alias)
     groups.filter(name__in=RIGHTS_OF_ROLE).delete()
 

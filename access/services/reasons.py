@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from uuid_utils.compat import uuid7
 
@@ -16,7 +16,7 @@ from access.services.logging import log_access
 @transaction.atomic
 def state_reason(
     *,
-    user: AbstractBaseUser,
+    user: User,
     conversation_id: UUID,
     ticket: str,
     words: str,
@@ -46,7 +46,7 @@ def state_reason(
     return reason
 
 
-def valid_reason(*, user: AbstractBaseUser, conversation_id: UUID, now: datetime) -> StatedReason | None:
+def valid_reason(*, user: User, conversation_id: UUID, now: datetime) -> StatedReason | None:
     """Return the user's reason that still holds for this conversation, the latest if there are several."""
     return (
         StatedReason.objects.filter(user=user, conversation_id=conversation_id, valid_until__gt=now)
@@ -57,7 +57,7 @@ def valid_reason(*, user: AbstractBaseUser, conversation_id: UUID, now: datetime
 
 @transaction.atomic
 def close_reasons(
-    *, user: AbstractBaseUser, conversation_id: UUID, now: datetime, address: str | None = None
+    *, user: User, conversation_id: UUID, now: datetime, address: str | None = None
 ) -> None:
     """End the user's reasons for this conversation now; the next opening asks again."""
     open_reasons = StatedReason.objects.filter(
