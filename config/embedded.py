@@ -83,10 +83,10 @@ def lease_postgres(name: str, *, bin_path: Path) -> Iterator[str]:
 def _shared(folder: Path, *, start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "users.lock").open("a") as users:
-        with _locked(folder / "start.lock"):
-            start()
-            fcntl.flock(users, fcntl.LOCK_SH)
         try:
+            with _locked(folder / "start.lock"):
+                fcntl.flock(users, fcntl.LOCK_SH)
+                start()
             yield
         finally:
             with _locked(folder / "start.lock"):

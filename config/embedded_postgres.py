@@ -72,6 +72,8 @@ class Cluster:
         return port
 
     def stop(self) -> None:
+        """Stop the server; nothing happens if it does not run. The caller holds the start lock."""
+        self._forget_stale_pid()
         if self.pid_file.exists():
             self._run("pg_ctl", "stop", "-w", "-t", "60", "-m", "fast", "-D", str(self.data))
 

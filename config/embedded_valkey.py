@@ -40,6 +40,8 @@ def ensure_running(*, folder: Path, port: int | None, password: str) -> int:
 
 def stop(*, folder: Path) -> None:
     """Stop the server with its data saved; nothing happens if it does not run."""
+    if not (folder / "valkey.pid").exists():
+        return
     settings = dict(line.split(" ", 1) for line in (folder / "valkey.conf").read_text().splitlines())
     client = _client(port=int(settings["port"]), password=settings["requirepass"])
     try:
