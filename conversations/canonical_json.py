@@ -28,7 +28,7 @@ class ExactNumber:
         self.text = text
 
 
-type JsonValue = None | bool | int | str | ExactNumber | list["JsonValue"] | dict[str, "JsonValue"]
+type JsonValue = bool | int | str | ExactNumber | list["JsonValue"] | dict[str, "JsonValue"] | None
 
 
 def parse_value(data: bytes) -> JsonValue:

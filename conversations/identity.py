@@ -82,6 +82,20 @@ class PathChain:
         self._calls, self._texts = [], []
         return self._closed
 
+    def add_by_parts(self, message: MessageDraft) -> list[bytes]:
+        """Take one more message; return the digest after each of its parts, as far as they can be told apart.
+
+        An assistant's turn is one unit: it has one digest, at the message's end.
+        """
+        if message.role == Role.ASSISTANT or len(message.parts) < 2:
+            return [self.add(message)]
+        whole = MessageDraft(role=message.role)
+        found = []
+        for part in message.parts:
+            whole.parts = [part]
+            found.append(self.add(whole))
+        return found
+
     def digest(self) -> bytes:
         unit = turn_unit(self._calls, self._texts)
         return self._closed if unit is None else digests.chain(self._closed, [digests.digest_unit(unit)])
@@ -122,7 +136,7 @@ def call_unit(part: PartDraft) -> bytes:
     # A minted id is ours, not the client's: the next request does not know it.
     call_id = "" if part.is_minted_id else part.tool_call_id or ""
     try:
-        return canonical_bytes([call_id, part.tool_name or "", _call_arguments(part)])
+        return canonical_bytes([call_id, part.tool_name or "", call_arguments(part)])
     except (ValueError, RecursionError):
         return _unreadable(part)
 
@@ -213,7 +227,8 @@ def _content_value(content: JsonValue) -> JsonValue:
     return _without_noise(content)
 
 
-def _call_arguments(part: PartDraft) -> JsonValue:
+def call_arguments(part: PartDraft) -> JsonValue:
+    """Give a client call's arguments by value, whatever the dialect writes around them; ValueError if unreadable."""
     value = _block_value(part)
     if not isinstance(value, dict):
         return value

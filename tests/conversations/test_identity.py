@@ -10,8 +10,8 @@ from conversations.vocabulary import PartType, Role
 ALICE, BOB = UUID(int=1), UUID(int=2)
 
 
-def text(words, **fields):
-    return PartDraft(type=PartType.TEXT, text=words, **fields)
+def text(words, shell_json=None):
+    return PartDraft(type=PartType.TEXT, text=words, shell=shell_json)
 
 
 def block(kind, value, **fields):
@@ -65,12 +65,12 @@ THINKING = block(PartType.THINKING, {"type": "thinking", "thinking": "hm", "sign
         ),
         pytest.param(
             [user(text("hi"))],
-            [user(text("hi", shell='{"citations":null,"text":\x02,"type":"text"}'))],
+            [user(text("hi", '{"citations":null,"text":\x02,"type":"text"}'))],
             id="null member",
         ),
         pytest.param(
             [user(text("hi"))],
-            [user(text("hi", shell='{"type":"input_text","text":\x02}'))],
+            [user(text("hi", '{"type":"input_text","text":\x02}'))],
             id="name of the type",
         ),
         pytest.param(

@@ -1,0 +1,102 @@
+"""The main door: an exchange with a provider goes in, whole, once, and proved.
+
+One transaction: wait for other recorders of the same exchange, find the
+conversation, lock it, match the request's history against the tree, render the
+body from what will be stored, write what is new in one statement, and say how
+the body is given back.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from access.actors import Actor
+from conversations.errors import StoreError
+from conversations.models import Account, Conversation
+from conversations.services.placing import lock_conversation
+from conversations.services.recording.exchange import (
+    PROVIDERS,
+    ProviderCall,
+    Reading,
+    RecordedExchange,
+    read_exchange,
+)
+from conversations.services.recording.finding import find_conversation
+from conversations.services.recording.once import find_recorded
+from conversations.services.recording.placement import place_request
+from conversations.services.recording.writing import write_exchange, write_unplaced
+from conversations.vocabulary import Dialect
+
+
+def record_exchange(
+    *,
+    account: Account,
+    request_body: bytes,
+    response_body: bytes | None,
+    dialect: Dialect,
+    actor: Actor,
+    now: datetime,
+    provider: str = "",
+    http_status: int | None = None,
+    exchange_id: str = "",
+    conversation_id: UUID | None = None,
+    request_id: str = "",
+    prompt_version: str = "",
+    api_version: str = "",
+    beta_headers: str = "",
+    provider_request_id: str = "",
+    started_at: datetime | None = None,
+    first_token_at: datetime | None = None,
+    finished_at: datetime | None = None,
+) -> RecordedExchange:
+    """Record one HTTP attempt: the request's new messages, the answer, the attempt and its cost.
+
+    Delivered again, nothing is written and the first record is returned, also
+    when two arrive at once. Nothing that crossed the wire is refused: what is
+    broken is kept and marked, what is no conversation is kept whole. Raises
+    NotFoundError only for a conversation that is not the account's.
+    """
+    call = ProviderCall(
+        account_id=account.id,
+        realm_id=account.realm_id,
+        request_body=request_body,
+        response_body=response_body,
+        dialect=dialect,
+        provider=provider or PROVIDERS[dialect],
+        actor=actor,
+        now=now,
+        http_status=http_status,
+        exchange_id=exchange_id,
+        conversation_id=conversation_id,
+        request_id=request_id,
+        prompt_version=prompt_version,
+        api_version=api_version,
+        beta_headers=beta_headers,
+        provider_request_id=provider_request_id,
+        started_at=started_at,
+        first_token_at=first_token_at,
+        finished_at=finished_at,
+    )
+    return record_reading(read_exchange(call))
+
+
+@transaction.atomic
+def record_reading(reading: Reading) -> RecordedExchange:
+    """Write an exchange that was read; the part of `record_exchange` that needs the database."""
+    if reading.exchange_key:
+        known = find_recorded(realm_id=reading.call.realm_id, key=reading.exchange_key)
+        if known is not None:
+            return known
+    found = find_conversation(reading)
+    lock_conversation(found.conversation_id)
+    conversation = Conversation.objects.get(id=found.conversation_id)
+    if reading.request is None:
+        return write_unplaced(reading, conversation, at=None, why=reading.trouble)
+    placement = place_request(reading.request.messages, conversation=conversation, base_seq=found.base_seq)
+    try:
+        with transaction.atomic():
+            return write_exchange(reading, placement)
+    except StoreError as refusal:
+        # A history that no mark makes fit: kept whole, hung on the last message that fits.
+        return write_unplaced(reading, conversation, at=placement.below_seq, why=str(refusal))

@@ -1,0 +1,127 @@
+"""Records every byte-true provider call of a folder of cassettes, and asks for each body back.
+
+    script/evidence replay FOLDER
+
+Each file is one customer's account. Shown: every body comes back identical and
+none had to be kept whole; calls that continue earlier ones land on the path of
+the answer they continue; nothing of two accounts meets; a streamed answer is the
+message that the provider's own SDK accumulates. Ends with one line of figures.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from conversations.models import Conversation, Generation
+from conversations.reads.path import path_seqs
+from conversations.replay.bodies import request_body
+from conversations.services.recording import RecordedExchange, record_exchange
+from evidence.cassettes import RecordedCall, read_cassettes
+from evidence.continuations import continued_calls
+from evidence.customers import NOW, RECORDER, new_account
+
+
+@dataclass(slots=True)
+class Figures:
+    recorded: int = 0
+    identical: int = 0
+    proofs: Counter = field(default_factory=Counter)
+    matches: Counter = field(default_factory=Counter)
+    statuses: Counter = field(default_factory=Counter)
+    continued: int = 0
+    on_one_path: int = 0
+    body_bytes: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+def main(arguments: Sequence[str]) -> int:
+    if len(arguments) != 1 or not Path(arguments[0]).is_dir():
+        print("usage: script/evidence replay FOLDER", file=sys.stderr)
+        return 2
+    figures = Figures()
+    for calls in read_cassettes(Path(arguments[0])):
+        record_cassette(calls, figures=figures)
+    patches = Generation.objects.exclude(body_patch=None).values_list("body_patch", flat=True)
+    patched = sum(len(patch) for patch in patches)
+    for fault in figures.faults:
+        print(fault)
+    print(summary(figures, patched))
+    return 1 if figures.faults else 0
+
+
+def record_cassette(calls: Sequence[RecordedCall], *, figures: Figures) -> None:
+    account = new_account()
+    done: list[tuple[RecordedCall, RecordedExchange]] = []
+    for call in calls:
+        exchange = record_exchange(
+            account=account,
+            request_body=call.request_body,
+            response_body=call.response_body,
+            dialect=call.dialect,
+            http_status=call.http_status,
+            exchange_id=f"{call.cassette}:{call.place}",
+            actor=RECORDER,
+            now=NOW + timedelta(seconds=call.place),
+        )
+        check_body(call, exchange, figures)
+        check_path(call, exchange, done, figures)
+        done.append((call, exchange))
+    owners = set(Conversation.objects.filter(id__in={e.conversation_id for _, e in done}).values_list("account", flat=True))
+    if owners != {account.pk}:
+        figures.faults.append(f"{calls[0].cassette}: conversations of {len(owners)} accounts")
+
+
+def check_body(call: RecordedCall, exchange: RecordedExchange, figures: Figures) -> None:
+    figures.recorded += 1
+    figures.body_bytes += len(call.request_body)
+    figures.proofs[exchange.proof] += 1
+    figures.matches[exchange.match] += 1
+    figures.statuses[exchange.status] += 1
+    body = request_body(conversation_id=exchange.conversation_id, number=exchange.generation_number)
+    if body == call.request_body:
+        figures.identical += 1
+    else:
+        figures.faults.append(f"{call.cassette}:{call.place}: the body came back different")
+    if exchange.proof == "verbatim":
+        figures.faults.append(f"{call.cassette}:{call.place}: the body had to be kept whole {exchange.notes}")
+
+
+def check_path(
+    call: RecordedCall,
+    exchange: RecordedExchange,
+    done: Sequence[tuple[RecordedCall, RecordedExchange]],
+    figures: Figures,
+) -> None:
+    earlier = continued_calls(call, [before for before, _ in done])
+    if not earlier:
+        if exchange.match in ("branched", "rewritten"):
+            figures.faults.append(f"{call.cassette}:{call.place}: continues nothing, but {exchange.match}")
+        return
+    figures.continued += 1
+    path = (
+        set()
+        if exchange.leaf_seq is None
+        else set(path_seqs(conversation_id=exchange.conversation_id, leaf_seq=exchange.leaf_seq))
+    )
+    befores = [done[index][1] for index in earlier]
+    if any(
+        before.conversation_id == exchange.conversation_id and before.answer_seq in path for before in befores
+    ):
+        figures.on_one_path += 1
+    else:
+        print(f"not on the path it continues: {call.cassette}:{call.place} ({exchange.match})")
+
+
+def summary(figures: Figures, patched: int) -> str:
+    proofs = figures.proofs
+    return (
+        f"replay: {figures.recorded} recorded, {figures.identical} identical,"
+        f" {proofs['exact']} exact, {proofs['patched']} patched by {patched} bytes, {proofs['verbatim']} verbatim;"
+        f" {figures.on_one_path} of {figures.continued} continued calls on one path,"
+        f" {figures.matches['branched']} branches, {figures.matches['rewritten']} rewritten;"
+        f" {len(figures.faults)} faults"
+    )
+
