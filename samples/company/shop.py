@@ -28,6 +28,11 @@ RAFAEL = Customer("cus-1011", "Rafael Nunes", "rafael.nunes@example.com")
 KOFI = Customer("cus-1012", "Kofi Larbi", "kofi.larbi@example.com", "wendelmere-uk")
 WRENLEY = Customer("org-2001", "Wrenley & Sons (group bookings)", "groups@example.com", "wendelmere-uk")
 QUALITY = Customer("int-3001", "Quality team, answer trials", "quality@example.com")
+REALMS = {
+    "wendelmere-eu": "Wendelmere Travel Europe",
+    "wendelmere-uk": "Wendelmere Travel UK",
+    "wendelmere-us": "Wendelmere Travel USA",
+}
 
 CUSTOMERS = (
     INES,

@@ -49,13 +49,6 @@ class HeadSwitch:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class StaffNote:
-    text: str
-    author: str
-    at: datetime
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summarised:
     """The application kept a summary of everything up to the answer of an exchange."""
@@ -68,7 +61,7 @@ class Summarised:
     is_pinned: bool = False
 
 
-type Step = Exchange | HeadSwitch | StaffNote | Summarised
+type Step = Exchange | HeadSwitch | Summarised
 
 
 @dataclass(slots=True)

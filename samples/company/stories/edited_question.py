@@ -12,7 +12,7 @@ from datetime import datetime
 from samples.company import processor_ids as ids
 from samples.company.messages_api import MessagesTalk, result, text
 from samples.company.shop import INES, PROMPT, PROMPT_VERSION, tools_for_messages
-from samples.company.story import Clock, HeadSwitch, StaffNote, Step, Story
+from samples.company.story import Clock, HeadSwitch, Step, Story
 from samples.company.times import moment
 
 CARD = "pm_1SXmPbWm7TnLdR2vKc8QyT4s"
@@ -36,8 +36,6 @@ def story(today: datetime) -> Story:
     told = len(talk.exchanges)
     _ask_what_happened(talk)
     steps.extend(talk.exchanges[told:])
-    note = "Customer called: sees 180, 135 and 62 on her statement. SUP-48213. Only the 135 is wanted."
-    steps.append(StaffNote(note, "maja.lind", clock.wait(900)))
     title = "2,000 credits and the Flexi fare for the Lisbon trip, booking WM-58213 (Okafor party of two)"
     return Story("okafor-lisbon", title, INES, steps, PROMPT_VERSION)
 

@@ -1,4 +1,4 @@
-"""A long thread: a journey round Iceland planned over three weeks, 322 messages on one path.
+"""A long thread: a journey round Iceland planned over three weeks, 320 messages on one path.
 
 The application summarised it twice on the way; the later summary is pinned.
 """

@@ -1,0 +1,137 @@
+"""The sample company goes in through the product's own doors: recorder, services, importer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from access.actors import Actor, ActorKind
+from access.models import Realm
+from conversations.models import Account, Conversation
+from conversations.services.accounts import ensure_account
+from conversations.services.heads import switch_head
+from conversations.services.recording import RecordedExchange, record_exchange
+from conversations.services.starting import start_conversation
+from conversations.vocabulary import Source
+from samples.company import told
+from samples.company.crowd import crowd
+from samples.company.shop import REALMS
+from samples.company.story import Customer, Exchange, HeadSwitch, Story, Summarised
+
+RECORDER = Actor(ActorKind.APPLICATION, "travel-agent")
+
+
+class DatabaseInUseError(Exception):
+    """There are accounts already: samples never mix with somebody's data."""
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What was loaded; `conversations` by the story's key."""
+
+    conversations: dict[str, UUID] = field(default_factory=dict)
+    exchanges: int = 0
+    imported: int = 0
+
+
+@transaction.atomic
+def load_company(
+    *, today: datetime, crowd_size: int = 240, tell: Callable[[Story], None] = lambda story: None
+) -> Loaded:
+    """Load the told stories, the crowd and the import files, all or nothing; return what was loaded.
+
+    Raises DatabaseInUseError where there is an account. `tell` hears of each story that is in.
+    """
+    if Account.objects.exists():
+        raise DatabaseInUseError(
+            "the database holds accounts; the sample company is loaded into an empty one only"
+        )
+    loader = _Loader(today)
+    for story in (*told.stories(today), *crowd(today, stories=crowd_size)):
+        loader.load(story)
+        tell(story)
+    return loader.loaded
+
+
+class _Loader:
+    def __init__(self, today: datetime) -> None:
+        self.loaded = Loaded()
+        self._today = today
+        self._realms: dict[str, Realm] = {}
+        self._accounts: dict[str, Account] = {}
+
+    def load(self, story: Story) -> None:
+        began = story.exchanges[0].started_at
+        account = self._account(story.customer, began)
+        conversation = start_conversation(
+            account_id=account.pk,
+            now=began,
+            title=story.title,
+            source=Source.RECORDED,
+            external_ref=story.key,
+            started_at=began,
+        )
+        answers: dict[str, int] = {}
+        for step in story.steps:
+            match step:
+                case Exchange():
+                    recorded = self._record(step, account, conversation, story.prompt_version)
+                    if recorded.answer_seq is not None:
+                        answers[step.exchange_id] = recorded.answer_seq
+                case HeadSwitch():
+                    customer = Actor(ActorKind.CUSTOMER, account.external_id)
+                    seq = answers[step.exchange_id]
+                    switch_head(conversation_id=conversation.pk, seq=seq, actor=customer, now=step.at)
+                case Summarised():
+                    pass
+        self.loaded.conversations[story.key] = conversation.pk
+
+    def _record(
+        self, exchange: Exchange, account: Account, conversation: Conversation, prompt_version: str
+    ) -> RecordedExchange:
+        self.loaded.exchanges += 1
+        return record_exchange(
+            account=account,
+            conversation_id=conversation.pk,
+            request_body=exchange.request,
+            response_body=exchange.response,
+            dialect=exchange.dialect,
+            provider=exchange.provider,
+            http_status=exchange.status_code,
+            exchange_id=exchange.exchange_id,
+            request_id=exchange.request_id,
+            prompt_version=prompt_version,
+            api_version=exchange.api_version,
+            beta_headers=", ".join(exchange.beta_headers),
+            provider_request_id=exchange.provider_request_id,
+            started_at=exchange.started_at,
+            first_token_at=exchange.first_token_at,
+            finished_at=exchange.ended_at,
+            actor=RECORDER,
+            now=exchange.ended_at,
+        )
+
+    def _account(self, customer: Customer, now: datetime) -> Account:
+        known = self._accounts.get(customer.external_id)
+        if known is None:
+            known = self._accounts[customer.external_id] = ensure_account(
+                realm=self._realm(customer.realm),
+                external_id=customer.external_id,
+                label=customer.name,
+                email=customer.email,
+                now=now,
+            )
+        return known
+
+    def _realm(self, slug: str) -> Realm:
+        known = self._realms.get(slug)
+        if known is None:
+            known = self._realms[slug] = _ensure_realm(slug, self._today)
+        return known
+
+
+def _ensure_realm(slug: str, now: datetime) -> Realm:
+    realm, _ = Realm.objects.get_or_create(slug=slug, defaults={"name": REALMS[slug], "created_at": now})
+    return realm
