@@ -5,9 +5,11 @@ import os
 import sys
 from contextlib import nullcontext
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 from config import databases, embedded, roles
+from config.embedded_postgres import EmbeddedServerError
 
 WITHOUT_DATABASE = frozenset({"collectstatic", "findstatic", "help", "version"})
 
@@ -23,4 +25,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (EmbeddedServerError, ImproperlyConfigured) as error:
+        sys.exit(str(error))

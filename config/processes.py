@@ -13,6 +13,8 @@ from typing import Self
 
 GRACE_SECONDS = 20
 LOOK_EVERY_SECONDS = 0.2
+# Ctrl-C, a service manager, and a terminal that was closed.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def say(name: str, line: str) -> None:
@@ -37,7 +39,7 @@ class Stop:
     @contextmanager
     def on_signals(cls) -> Iterator["Stop"]:
         stop = cls()
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, stop) for number in ENDING}
         try:
             yield stop
         finally:

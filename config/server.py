@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from django.core.exceptions import ImproperlyConfigured
+from django.db import OperationalError
+
 from config import databases, embedded, ports, roles
 from config.embedded_postgres import EmbeddedServerError
 from config.processes import Group, Process, Stop, say
@@ -34,8 +37,11 @@ def main(arguments: list[str]) -> int:
             prepare()
             with beat_for_this_project() as has_beat:
                 return serve(stop, host=options.host, port=options.port, has_beat=has_beat)
-    except EmbeddedServerError as error:
+    except (EmbeddedServerError, ImproperlyConfigured) as error:
         sys.stderr.write(f"{error}\n")
+        return 1
+    except OperationalError as error:
+        sys.stderr.write(f"The database does not answer: {' '.join(str(error).split())}\n")
         return 1
     except KeyboardInterrupt:
         say("setup", "Stopped before everything was set up")
