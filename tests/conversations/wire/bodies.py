@@ -2,9 +2,11 @@
 
 import json
 
+from conversations.drafts import MessageDraft
+from conversations.vocabulary import Dialect
 from conversations.wire.dialects import module_for
 from conversations.wire.render import render_request
-from conversations.wire.shapes import ParsedRequest
+from conversations.wire.shapes import ParsedRequest, ParsedResponse, Usage
 
 
 def compact(value: object) -> bytes:
@@ -27,8 +29,20 @@ def rendered(parsed: ParsedRequest) -> bytes:
     )
 
 
-def parsed_and_same(dialect: str, body: bytes) -> ParsedRequest:
+def parsed_and_same(dialect: Dialect, body: bytes) -> ParsedRequest:
     """Parse a body, and see that its pieces give the same bytes again."""
     parsed = module_for(dialect).parse_request(body)
     assert rendered(parsed) == body
     return parsed
+
+
+def said(answer: ParsedResponse) -> MessageDraft:
+    """The message of an answer that has one."""
+    assert answer.message is not None
+    return answer.message
+
+
+def counted(answer: ParsedResponse) -> Usage:
+    """The token counts of an answer that has some."""
+    assert answer.usage is not None
+    return answer.usage

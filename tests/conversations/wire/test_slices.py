@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 
 from conversations.wire.shapes import WireError
-from conversations.wire.slices import Lexeme, decode_text, read_json, read_list, slice_json
+from conversations.wire.slices import Lexeme, Sliced, decode_text, read_json, read_list, slice_json
 
 
 def test_members_keep_their_exact_slices_with_odd_space_and_repeated_names():
@@ -13,7 +13,9 @@ def test_members_keep_their_exact_slices_with_odd_space_and_repeated_names():
 
     assert [text[m.start : m.end] for m in sliced.members] == ['"a" :1', '"b":[ 1.0,2 ]', '"a":{"x":  3}']
     assert sliced.value("a") == {"x": 3}
-    assert [text[i.start : i.end] for i in sliced.value("b").items] == ["1.0", "2"]
+    listed = sliced.value("b")
+    assert isinstance(listed, Sliced)
+    assert [text[i.start : i.end] for i in listed.items] == ["1.0", "2"]
 
 
 def test_a_name_with_escapes_is_read_and_kept():

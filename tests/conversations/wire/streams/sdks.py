@@ -30,8 +30,9 @@ def anthropic_blocks(body: bytes) -> list[dict]:
     client = anthropic.Anthropic(
         api_key="k", http_client=anthropic.DefaultHttpxClient(transport=_serve(body)), max_retries=0
     )
-    asked = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "x"}]}
-    with client.messages.stream(**asked) as stream:
+    with client.messages.stream(
+        model="m", max_tokens=9, messages=[{"role": "user", "content": "x"}]
+    ) as stream:
         return [known(block.to_dict()) for block in stream.get_final_message().content]
 
 

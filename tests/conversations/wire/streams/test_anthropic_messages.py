@@ -4,6 +4,7 @@ import pytest
 
 from conversations.vocabulary import Dialect, GenerationStatus, PartType
 from conversations.wire.anthropic_messages import parse_response
+from tests.conversations.wire.bodies import counted, said
 from tests.conversations.wire.streams.sdks import anthropic_blocks, rendered_blocks, sse
 
 ANTHROPIC = Dialect.ANTHROPIC_MESSAGES
@@ -51,7 +52,7 @@ TEXT = [
 
 
 def text_of(answer):
-    return [part.text for part in answer.message.parts]
+    return [part.text for part in said(answer).parts]
 
 
 WHOLE = {
@@ -119,7 +120,7 @@ def test_a_whole_stream_is_what_the_providers_sdk_accumulates(events):
 
     answer = parse_response(body, 200)
 
-    (message,) = rendered_blocks(answer.message, ANTHROPIC)
+    (message,) = rendered_blocks(said(answer), ANTHROPIC)
     assert message.get("content", []) == anthropic_blocks(body)
     assert answer.status == GenerationStatus.COMPLETE
     assert answer.notes == []
@@ -139,9 +140,9 @@ def test_a_calls_arguments_stay_as_the_model_wrote_them():
         ]
     )
 
-    (call,) = parse_response(body, 200).message.parts
+    (call,) = said(parse_response(body, 200)).parts
 
-    assert call.payload.endswith(b'"input":{"amount": 0.10, "n": 1e2}}')
+    assert (call.payload or b"").endswith(b'"input":{"amount": 0.10, "n": 1e2}}')
 
 
 def test_usage_is_cumulative_and_a_second_delivery_changes_nothing():
@@ -156,7 +157,7 @@ def test_usage_is_cumulative_and_a_second_delivery_changes_nothing():
 
     once, twice = parse_response(sse(events), 200), parse_response(sse(events * 2), 200)
 
-    assert (once.usage.uncached_input, once.usage.cache_read, once.usage.output) == (2140, 300, 31)
+    assert (counted(once).uncached_input, counted(once).cache_read, counted(once).output) == (2140, 300, 31)
     assert twice == once
 
 
@@ -169,7 +170,7 @@ def test_a_stream_that_breaks_off_keeps_its_text_and_knows_no_output_count():
 
     assert answer.status == GenerationStatus.INTERRUPTED
     assert text_of(answer) == ["x" * 420]
-    assert (answer.usage.uncached_input, answer.usage.output) == (60, None)
+    assert (counted(answer).uncached_input, counted(answer).output) == (60, None)
     assert answer.provider_response_id == "msg_I1"
     assert "the final usage never arrived" in answer.notes
 
@@ -222,7 +223,7 @@ def test_a_call_that_was_cut_is_never_a_call(events):
 
     answer = parse_response(body, 200)
 
-    (part,) = answer.message.parts
+    (part,) = said(answer).parts
     assert (part.type, part.provider_type, part.orphan) == (PartType.OTHER, "tool_use", True)
     assert part.tool_call_id == "toolu_9"
     assert "the call of make_file was cut off" in answer.notes
@@ -239,9 +240,9 @@ def test_the_piece_of_a_cut_calls_arguments_is_kept():
         ]
     )
 
-    (part,) = parse_response(body, 200).message.parts
+    (part,) = said(parse_response(body, 200)).parts
 
-    assert json.loads(part.payload)["input"] == piece
+    assert json.loads(part.payload or b"")["input"] == piece
 
 
 def test_a_stream_that_begins_again_is_the_second_one_with_a_note():
@@ -276,7 +277,7 @@ def test_a_fallback_block_names_the_model_that_served():
     answer = parse_response(body, 200)
 
     assert answer.served_model == "claude-b"
-    assert [part.provider_type for part in answer.message.parts] == ["fallback", ""]
+    assert [part.provider_type for part in said(answer).parts] == ["fallback", ""]
 
 
 def test_an_event_that_is_no_json_is_noted_and_passed_over():

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,9 +22,7 @@ def test_chunks_may_break_anywhere_even_inside_a_character(cuts):
     edges = [0, *sorted(cuts), len(body)]
     reader = EventReader()
 
-    events = [
-        event for start, end in zip(edges, edges[1:], strict=False) for event in reader.feed(body[start:end])
-    ]
+    events = [event for start, end in pairwise(edges) for event in reader.feed(body[start:end])]
 
     assert [*events, *reader.close()] == TWO
 

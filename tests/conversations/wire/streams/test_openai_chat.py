@@ -2,6 +2,7 @@ import pytest
 
 from conversations.vocabulary import Dialect, GenerationStatus, PartType
 from conversations.wire.openai_chat import parse_response
+from tests.conversations.wire.bodies import counted, said
 from tests.conversations.wire.streams.sdks import chat_message, chunks, rendered_blocks
 
 CHAT = Dialect.OPENAI_CHAT
@@ -59,13 +60,13 @@ def test_a_whole_stream_is_what_the_providers_sdk_accumulates(events):
 
     answer = parse_response(body, 200)
 
-    assert rendered_blocks(answer.message, CHAT) == [chat_message(body)]
+    assert rendered_blocks(said(answer), CHAT) == [chat_message(body)]
     assert (answer.status, answer.notes) == (GenerationStatus.COMPLETE, [])
     assert (answer.provider_response_id, answer.served_model) == ("chatcmpl-1", "gpt-a")
 
 
 def test_usage_comes_in_its_own_chunk_and_includes_what_was_cached():
-    usage = parse_response(chunks(WHOLE["text"]), 200).usage
+    usage = counted(parse_response(chunks(WHOLE["text"]), 200))
 
     assert (usage.uncached_input, usage.cache_read, usage.output, usage.reasoning) == (40, 60, 20, 5)
 
@@ -74,7 +75,7 @@ def test_a_stream_that_breaks_off_keeps_its_text_and_has_no_usage():
     answer = parse_response(chunks(WHOLE["text"][:2], done=False), 200)
 
     assert answer.status == GenerationStatus.INTERRUPTED
-    assert answer.message.parts[0].text == "Hel"
+    assert said(answer).parts[0].text == "Hel"
     assert answer.usage is None
 
 
@@ -89,7 +90,7 @@ def test_a_stream_that_breaks_off_keeps_its_text_and_has_no_usage():
 def test_a_call_that_was_cut_is_never_a_call(events, status):
     answer = parse_response(chunks(events, done=False), 200)
 
-    (part,) = answer.message.parts
+    (part,) = said(answer).parts
     assert (part.type, part.orphan, part.tool_call_id) == (PartType.OTHER, True, "call_a")
     assert answer.status == status
     assert "the call of find was cut off" in answer.notes
@@ -101,7 +102,7 @@ def test_arguments_that_are_no_json_are_the_models_own_in_a_whole_answer():
         chunk(finish="tool_calls"),
     ]
 
-    (part,) = parse_response(chunks(events), 200).message.parts
+    (part,) = said(parse_response(chunks(events), 200)).parts
 
     assert (part.type, part.orphan) == (PartType.TOOL_USE, False)
 
@@ -113,7 +114,7 @@ def test_an_error_in_the_stream_is_a_failure_that_keeps_the_text():
 
     assert (answer.status, answer.error_code) == (GenerationStatus.FAILED, "server_error")
     assert answer.error_message == "The server had an error"
-    assert answer.message.parts[0].text == "Hel"
+    assert said(answer).parts[0].text == "Hel"
 
 
 def test_a_refusal_is_text_and_the_answer_refused():
@@ -125,7 +126,7 @@ def test_a_refusal_is_text_and_the_answer_refused():
 
     answer = parse_response(chunks(events), 200)
 
-    (part,) = answer.message.parts
+    (part,) = said(answer).parts
     assert (part.type, part.provider_type, part.text) == (PartType.TEXT, "refusal", "I cannot.")
     assert answer.status == GenerationStatus.REFUSED
 
@@ -140,7 +141,7 @@ def test_several_choices_are_one_message_and_its_alternatives():
 
     answer = parse_response(chunks(events), 200)
 
-    assert answer.message.parts[0].text == "one"
+    assert said(answer).parts[0].text == "one"
     assert [message.parts[0].text for message in answer.alternatives] == ["two"]
 
 
@@ -152,7 +153,7 @@ def test_ids_and_names_that_a_gateway_repeats_are_taken_once():
         chunk(finish="tool_calls"),
     ]
 
-    (part,) = parse_response(chunks(events), 200).message.parts
+    (part,) = said(parse_response(chunks(events), 200)).parts
 
     assert part.payload == b'{"id":"0","type":"function","function":{"name":"now","arguments":"{}"}}'
 
@@ -167,7 +168,7 @@ def test_reasoning_that_a_gateway_streams_is_thinking():
 
     answer = parse_response(chunks(events), 200)
 
-    assert [(part.type, part.text) for part in answer.message.parts] == [
+    assert [(part.type, part.text) for part in said(answer).parts] == [
         (PartType.TEXT, "42"),
         (PartType.THINKING, "Let me think"),
     ]

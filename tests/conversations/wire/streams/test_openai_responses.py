@@ -2,6 +2,7 @@ import pytest
 
 from conversations.vocabulary import Dialect, GenerationStatus, PartType
 from conversations.wire.openai_responses import parse_response
+from tests.conversations.wire.bodies import counted, said
 from tests.conversations.wire.streams.sdks import known, rendered_blocks, responses_output, sse
 
 RESPONSES = Dialect.OPENAI_RESPONSES
@@ -89,13 +90,13 @@ def test_a_whole_stream_is_what_the_providers_sdk_accumulates():
 
     answer = parse_response(body, 200)
 
-    assert rendered_blocks(answer.message, RESPONSES) == responses_output(body)
+    assert rendered_blocks(said(answer), RESPONSES) == responses_output(body)
     assert (answer.status, answer.notes) == (GenerationStatus.COMPLETE, [])
     assert (answer.provider_response_id, answer.served_model) == ("resp_1", "gpt-b")
 
 
 def test_an_answer_of_several_items_is_one_message():
-    parts = parse_response(sse(WHOLE), 200).message.parts
+    parts = said(parse_response(sse(WHOLE), 200)).parts
 
     assert [(part.type, part.text, part.tool_call_id) for part in parts] == [
         (PartType.TEXT, "Your refund", None),
@@ -104,7 +105,7 @@ def test_an_answer_of_several_items_is_one_message():
 
 
 def test_usage_includes_what_was_cached():
-    usage = parse_response(sse(WHOLE), 200).usage
+    usage = counted(parse_response(sse(WHOLE), 200))
 
     assert (usage.uncached_input, usage.cache_read, usage.cache_write_5m) == (30, 60, 10)
     assert (usage.output, usage.reasoning, usage.web_searches) == (20, 5, 0)
@@ -114,7 +115,7 @@ def test_without_the_closing_event_the_items_that_were_done_are_kept():
     answer = parse_response(sse(WHOLE[:-1]), 200)
 
     assert answer.status == GenerationStatus.INTERRUPTED
-    assert rendered_blocks(answer.message, RESPONSES) == known(OUTPUT)
+    assert rendered_blocks(said(answer), RESPONSES) == known(OUTPUT)
 
 
 def test_a_bare_delta_before_the_end_of_the_stream_is_kept():
@@ -123,7 +124,7 @@ def test_a_bare_delta_before_the_end_of_the_stream_is_kept():
     answer = parse_response(body, 200)
 
     assert answer.status == GenerationStatus.INTERRUPTED
-    assert [part.text for part in answer.message.parts] == ["Your refund of"]
+    assert [part.text for part in said(answer).parts] == ["Your refund of"]
 
 
 def test_an_incomplete_answer_is_truncated():
@@ -133,7 +134,7 @@ def test_an_incomplete_answer_is_truncated():
     answer = parse_response(sse([CREATED, event("incomplete", response=closing)]), 200)
 
     assert (answer.status, answer.stop_reason) == (GenerationStatus.TRUNCATED, "max_output_tokens")
-    assert answer.message.parts[0].text == "Long"
+    assert said(answer).parts[0].text == "Long"
 
 
 def test_a_failed_answer_keeps_its_error_and_its_text():
@@ -143,7 +144,7 @@ def test_a_failed_answer_keeps_its_error_and_its_text():
     answer = parse_response(sse([CREATED, *text_events()[:3], event("failed", response=closing)]), 200)
 
     assert (answer.status, answer.error_code) == (GenerationStatus.FAILED, "server_error")
-    assert answer.message.parts[0].text == "Your ref"
+    assert said(answer).parts[0].text == "Your ref"
 
 
 def test_an_error_event_is_a_failure():
@@ -152,14 +153,14 @@ def test_an_error_event_is_a_failure():
     answer = parse_response(sse([CREATED, *text_events()[:3], error]), 200)
 
     assert (answer.status, answer.error_code) == (GenerationStatus.FAILED, "rate_limit_exceeded")
-    assert answer.message.parts[0].text == "Your ref"
+    assert said(answer).parts[0].text == "Your ref"
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4])
 def test_a_call_that_was_cut_is_never_a_call(length):
     answer = parse_response(sse([CREATED, *call_events()[:length]]), 200)
 
-    (part,) = answer.message.parts
+    (part,) = said(answer).parts
     assert (part.type, part.orphan, part.tool_call_id) == (PartType.OTHER, True, "call_1")
     assert "the call of find was cut off" in answer.notes
 
@@ -168,27 +169,27 @@ def test_a_call_in_an_incomplete_answer_that_says_so_is_no_call():
     output = [call_item('{"ord', status="incomplete")]
     closing = response("incomplete", output, incomplete_details={"reason": "max_output_tokens"})
 
-    (part,) = parse_response(sse([event("incomplete", response=closing)]), 200).message.parts
+    (part,) = said(parse_response(sse([event("incomplete", response=closing)]), 200)).parts
 
     assert (part.type, part.orphan) == (PartType.OTHER, True)
 
 
 def test_reasoning_is_put_together_from_its_pieces():
     at = {"output_index": 0, "item_id": "rs_1", "summary_index": 0}
-    part = {"type": "summary_text", "text": ""}
+    summary = {"type": "summary_text", "text": ""}
     body = sse(
         [
             CREATED,
             event(
                 "output_item.added", output_index=0, item={"id": "rs_1", "type": "reasoning", "summary": []}
             ),
-            event("reasoning_summary_part.added", part=part, **at),
+            event("reasoning_summary_part.added", part=summary, **at),
             event("reasoning_summary_text.delta", delta="First ", **at),
             event("reasoning_summary_text.delta", delta="look.", **at),
         ]
     )
 
-    (part,) = parse_response(body, 200).message.parts
+    (part,) = said(parse_response(body, 200)).parts
 
     assert (part.type, part.text) == (PartType.THINKING, "First look.")
 
@@ -197,4 +198,4 @@ def test_items_that_only_the_stream_held_are_kept_when_the_closing_event_lacks_t
     answer = parse_response(sse([CREATED, *text_events(), event("completed", response=response())]), 200)
 
     assert answer.status == GenerationStatus.COMPLETE
-    assert answer.message.parts[0].text == "Your refund"
+    assert said(answer).parts[0].text == "Your refund"
