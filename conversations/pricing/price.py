@@ -95,7 +95,7 @@ def _sum(provider: str, model: str, usage: Usage | None, at: datetime, service_t
     ]
     amount = sum((part.amount for part in parts), Decimal(0))
     amount += rule.web_search * _count(usage.web_searches, "web_searches")
-    if amount >= _CEILING:
+    if amount + _PLACES >= _CEILING:
         raise _NoPriceError("the token counts are beyond any bill")
     doubts = tuple(doubt for part in parts for doubt in part.doubts)
     # Passes of several models name the one that answered; the others show in the raw usage.

@@ -230,4 +230,4 @@ def test_audio_is_an_estimate():
 
 def test_a_moment_without_a_time_zone_is_refused():
     with pytest.raises(ValueError, match="time zone"):
-        price(at=datetime(2026, 10, 1), uncached_input=1, output=1)
+        price(at=AUTUMN.replace(tzinfo=None), uncached_input=1, output=1)
