@@ -12,7 +12,7 @@ from conversations.vocabulary import GenerationStatus
 from conversations.wire.answers import fail
 from conversations.wire.responses_answers import cut_unfinished_calls, read_answer
 from conversations.wire.shapes import ParsedResponse, WireError
-from conversations.wire.slices import read_json, slice_json
+from conversations.wire.slices import Sliced, read_json, read_list, slice_json
 from conversations.wire.streams.events import DONE, Event
 from conversations.wire.streams.raw_json import Pieces, write_list, write_value
 
@@ -82,7 +82,7 @@ class ResponsesStream:
     def _read_closing(self) -> ParsedResponse | None:
         if self._closing is None:
             return None
-        answer = read_answer(self._closing)
+        answer = read_answer(restore_streamed(self._closing, self._items))
         if answer.message is None and self._items:
             # Seen from gateways: the closing event without the items that were streamed.
             answer.message = self._read_pieces().message
@@ -180,6 +180,31 @@ def _grow(whole: Json, member: str, piece: object) -> None:
         before = whole[member] = Pieces(before if isinstance(before, str) else "")
     if isinstance(piece, str):
         before.add(piece)
+
+
+def restore_streamed(closing: str, streamed: Mapping[int, _Item]) -> str:
+    """The closing answer, with items as they were streamed where only their encryption differs.
+
+    Reasoning is encrypted anew for the closing event. Both are the same thought
+    and both are valid, but what a client sends back is what it streamed.
+    """
+    listed = slice_json(closing, {"output": read_list()}).value("output")
+    items = listed.items if isinstance(listed, Sliced) else []
+    pieces: list[str] = []
+    position = 0
+    for index, item in enumerate(items):
+        known = streamed.get(index)
+        if known is None or known.done is None or not _is_same_thought(known.value, item.value):
+            continue
+        pieces += [closing[position : item.start], known.done]
+        position = item.end
+    return "".join([*pieces, closing[position:]])
+
+
+def _is_same_thought(one: Json, other: object) -> bool:
+    if not isinstance(other, dict) or not one.get("encrypted_content") or not other.get("encrypted_content"):
+        return False
+    return {**one, "encrypted_content": ""} == {**other, "encrypted_content": ""}
 
 
 def _slice_of(data: str, name: str) -> str | None:

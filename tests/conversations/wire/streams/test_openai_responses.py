@@ -199,3 +199,26 @@ def test_items_that_only_the_stream_held_are_kept_when_the_closing_event_lacks_t
 
     assert answer.status == GenerationStatus.COMPLETE
     assert said(answer).parts[0].text == "Your refund"
+
+
+def test_reasoning_encrypted_anew_at_the_end_stays_as_it_was_streamed():
+    def reasoning(sealed, summary=()):
+        return {"id": "rs_1", "type": "reasoning", "summary": list(summary), "encrypted_content": sealed}
+
+    def parsed(closing_item):
+        return parse_response(
+            sse(
+                [
+                    CREATED,
+                    event("output_item.added", output_index=0, item=reasoning("gAAA-begun")),
+                    event("output_item.done", output_index=0, item=reasoning("gAAA-streamed")),
+                    event("completed", response=response(output=[closing_item])),
+                ]
+            )
+        )
+
+    resealed = parsed(reasoning("gAAA-closing"))
+    rewritten = parsed(reasoning("gAAA-closing", summary=[{"type": "summary_text", "text": "so"}]))
+
+    assert rendered_blocks(resealed.message, RESPONSES) == [known(reasoning("gAAA-streamed"))]
+    assert rendered_blocks(rewritten.message, RESPONSES)[0]["encrypted_content"] == "gAAA-closing"
