@@ -127,7 +127,8 @@ def turn_unit(calls: Sequence[bytes], texts: Sequence[str]) -> bytes | None:
     """Give an assistant turn's unit; None where nothing in it carries identity."""
     if calls:
         return b'["assistant","calls",' + b",".join(calls) + b"]"
-    text = "".join(texts).strip()
+    # A blank block goes missing in an echo without a trace: it is no part of the text.
+    text = "".join(piece for piece in texts if piece.strip()).strip()
     return canonical_bytes(["assistant", "text", text]) if text else None
 
 

@@ -33,11 +33,21 @@ def continued_calls(call: RecordedCall, earlier: Sequence[RecordedCall]) -> list
     return found
 
 
+def holds_an_answer(call: RecordedCall) -> bool:
+    """Whether the call goes on from an answer at all: one stands in its history, or it names one."""
+    named = json.loads(call.request_body).get("previous_response_id")
+    return bool(named) or any(_is_answer(item) for item in _history(call))
+
+
 def _history(call: RecordedCall) -> list[object]:
     listed = json.loads(call.request_body).get(_LISTS[call.dialect])
     if isinstance(listed, str):
         listed = [{"role": "user", "content": listed}]
-    return [_bare(item) for item in listed or []]
+    items = [_bare(item) for item in listed or []]
+    # What leads is the system's word to the model of the moment: another agent has another.
+    while items and isinstance(items[0], dict) and items[0].get("role") in ("system", "developer"):
+        del items[0]
+    return items
 
 
 def _bare(value: object) -> object:

@@ -20,7 +20,7 @@ from conversations.reads.path import path_seqs
 from conversations.replay.bodies import request_body
 from conversations.services.recording import RecordedExchange, record_exchange
 from evidence.cassettes import RecordedCall, read_cassettes
-from evidence.continuations import continued_calls
+from evidence.continuations import continued_calls, holds_an_answer
 from evidence.customers import NOW, RECORDER, new_account
 
 
@@ -95,21 +95,22 @@ def check_path(
     done: Sequence[tuple[RecordedCall, RecordedExchange]],
     figures: Figures,
 ) -> None:
-    earlier = continued_calls(call, [before for before, _ in done])
-    if not earlier:
+    if not done or not holds_an_answer(call):
         if exchange.match in ("branched", "rewritten"):
             figures.faults.append(f"{call.cassette}:{call.place}: continues nothing, but {exchange.match}")
         return
     figures.continued += 1
-    path = (
-        set()
-        if exchange.leaf_seq is None
-        else set(path_seqs(conversation_id=exchange.conversation_id, leaf_seq=exchange.leaf_seq))
+    befores = [before for _, before in done if before.conversation_id == exchange.conversation_id]
+    if earlier := continued_calls(call, [before for before, _ in done]):
+        # The JSON itself says which answer this call goes on from.
+        befores = [done[index][1] for index in earlier]
+        known = {before.answer_seq for before in befores if before.conversation_id == exchange.conversation_id}
+    else:
+        known = {seq for before in befores for seq in (before.leaf_seq, before.answer_seq)}
+    path = [] if exchange.leaf_seq is None else path_seqs(
+        conversation_id=exchange.conversation_id, leaf_seq=exchange.leaf_seq
     )
-    befores = [done[index][1] for index in earlier]
-    if any(
-        before.conversation_id == exchange.conversation_id and before.answer_seq in path for before in befores
-    ):
+    if known & set(path):
         figures.on_one_path += 1
     else:
         print(f"not on the path it continues: {call.cassette}:{call.place} ({exchange.match})")
