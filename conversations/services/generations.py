@@ -1,6 +1,6 @@
 """Attempts: begun before the model is asked, ended with an answer, a failure or a cancellation."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,8 +13,9 @@ from conversations.errors import ConflictError, NotFoundError, StoreError, expla
 from conversations.identity import unit_digests
 from conversations.models import Conversation, Generation, Message, ToolCall
 from conversations.pricing.price import price_usage
-from conversations.services.placing import AT_HEAD, Run, lock_conversation, place
-from conversations.vocabulary import BranchReason, Dialect, GenerationStatus, HeadMoveReason
+from conversations.reads.path import path_seqs
+from conversations.services.placing import Run, lock_conversation, place
+from conversations.vocabulary import BranchReason, Dialect, GenerationStatus, HeadMoveReason, Role
 from conversations.wire.shapes import Usage
 
 
@@ -60,12 +61,10 @@ def begin_generation(
     """Write an attempt below a leaf before the model is asked; return it, and whether it is new.
 
     The same request id and attempt number return the stored attempt: the caller
-    must not ask the model a second time.
+    must not ask the model a second time. Used below another leaf they are refused.
     """
     lock_conversation(conversation_id)
-    known = Generation.objects.filter(
-        conversation_id=conversation_id, request_id=attempt.request_id, attempt=attempt.attempt
-    ).first()
+    known = _begun(conversation_id=conversation_id, leaf_seq=leaf_seq, attempt=attempt)
     if known is not None:
         return known, False
     conversation = Conversation.objects.get(pk=conversation_id)
@@ -95,15 +94,21 @@ def finish_generation(
 ) -> Generation:
     """End an attempt: with its answer below its leaf and the head on it, or without one.
 
-    A failed attempt keeps its row, its tokens and its cost. Ending it again in
-    the same way returns what is stored; in another way is refused.
+    Where the customer has turned to another branch meanwhile, the head stays
+    there. A failed attempt keeps its row, its tokens and its cost. Ending it
+    again in the same way returns what is stored; in another way is refused.
     """
     lock_conversation(conversation_id)
     generation = _open_or_same(conversation_id=conversation_id, number=number, outcome=outcome)
     if generation.finished_at is not None:
         return generation
     if outcome.message is not None:
-        generation.message_seq = _write_answer(generation, outcome.message, actor=actor, now=now)
+        if generation.leaf_seq is None:
+            outcome = replace(outcome, notes=[*outcome.notes, LEAF_IS_GONE])
+        else:
+            generation.message_seq = _write_answer(
+                generation, outcome.message, leaf_seq=generation.leaf_seq, actor=actor, now=now
+            )
     for name, value in ending_columns(generation=generation, outcome=outcome, now=now).items():
         setattr(generation, name, value)
     with explained(place=f"conversation {conversation_id}, attempt {number}"):
@@ -175,8 +180,25 @@ def cost_columns(*, provider: str, model: str, outcome: Outcome, at: datetime) -
     return {"cost_usd": price.amount, "price_rule": price.rule, "cost_confidence": price.confidence}
 
 
+# Said of an attempt whose branch was purged before its answer came.
+LEAF_IS_GONE = "the branch was purged before the answer came; the answer is not kept"
+
 # Endings after which the provider's own usage report has arrived.
 WHOLE_ANSWERS = frozenset({GenerationStatus.COMPLETE, GenerationStatus.TRUNCATED, GenerationStatus.REFUSED})
+
+
+def _begun(*, conversation_id: UUID, leaf_seq: int, attempt: Attempt) -> Generation | None:
+    known = Generation.objects.filter(
+        conversation_id=conversation_id, request_id=attempt.request_id, attempt=attempt.attempt
+    ).first()
+    # The leaf of a purged branch is forgotten; nothing can be said against it then.
+    if known is not None and known.leaf_seq not in (leaf_seq, None):
+        raise ConflictError(
+            "request-id-used",
+            f"this attempt of request {attempt.request_id!r} was made below message {known.leaf_seq}",
+            place=f"conversation {conversation_id}, message {leaf_seq}",
+        )
+    return known
 
 
 def _columns(attempt: Attempt) -> dict[str, Any]:
@@ -199,24 +221,35 @@ def _open_or_same(*, conversation_id: UUID, number: int, outcome: Outcome) -> Ge
     return generation
 
 
-def _write_answer(generation: Generation, message: MessageDraft, *, actor: Actor, now: datetime) -> int:
+def _write_answer(
+    generation: Generation, message: MessageDraft, *, leaf_seq: int, actor: Actor, now: datetime
+) -> int:
     """Write the answer below the attempt's leaf, as another version where one stands there already."""
-    has_sibling = Message.objects.filter(
-        conversation_id=generation.conversation_id, parent_seq=generation.leaf_seq
+    conversation_id = generation.conversation_id
+    has_version = Message.objects.filter(
+        conversation_id=conversation_id, parent_seq=leaf_seq, role=Role.ASSISTANT
     ).exists()
     run = Run(
-        conversation_id=generation.conversation_id,
+        conversation_id=conversation_id,
         messages=[message],
-        below=AT_HEAD if generation.leaf_seq is None else generation.leaf_seq,
+        below=leaf_seq,
         actor=actor,
         now=now,
         dialect=Dialect(generation.dialect),
-        head_reason=HeadMoveReason.REGENERATE if has_sibling else HeadMoveReason.APPEND,
-        branch_reason=BranchReason.REGENERATE if has_sibling else BranchReason.CONTINUE,
+        head_reason=HeadMoveReason.REGENERATE if has_version else HeadMoveReason.APPEND,
+        branch_reason=BranchReason.REGENERATE if has_version else BranchReason.CONTINUE,
         units=unit_digests(message),
+        moves_head=_is_live(conversation_id=conversation_id, seq=leaf_seq),
     )
     seq = place(run).last_seq
-    ToolCall.objects.filter(conversation_id=generation.conversation_id, seq=seq).update(
+    ToolCall.objects.filter(conversation_id=conversation_id, seq=seq).update(
         generation_number=generation.number
     )
     return seq
+
+
+def _is_live(*, conversation_id: UUID, seq: int) -> bool:
+    head_seq = Conversation.objects.values_list("head_seq", flat=True).get(pk=conversation_id)
+    if head_seq is None or head_seq == seq:
+        return True
+    return seq in path_seqs(conversation_id=conversation_id, leaf_seq=head_seq)
