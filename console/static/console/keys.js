@@ -1,11 +1,10 @@
 // Single keys: / j k [ ] e ?   They never fire in fields, with a modifier, or once switched off.
 "use strict";
 {
-    const SWITCH = "counterfoil.keys";
     const dialog = document.getElementById("keys");
     const box = document.getElementById("keys-on");
 
-    const isOn = () => localStorage.getItem(SWITCH) !== "off";
+    const isOn = () => dialog !== null && dialog.dataset.on === "yes";
 
     function isTyping(target) {
         return target.isContentEditable || target.closest("input, textarea, select, dialog") !== null;
@@ -96,11 +95,27 @@
         }
     });
 
-    box?.addEventListener("change", () => {
-        if (box.checked) {
-            localStorage.removeItem(SWITCH);
+    async function keep(wanted) {
+        const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
+        try {
+            const answer = await fetch(dialog.dataset.url, {
+                method: "POST",
+                headers: { "X-CSRFToken": token },
+                body: new URLSearchParams({ on: wanted }),
+            });
+            return answer.ok;
+        } catch {
+            return false;
+        }
+    }
+
+    box?.addEventListener("change", async () => {
+        const wanted = box.checked ? "yes" : "no";
+        if (await keep(wanted)) {
+            dialog.dataset.on = wanted;
         } else {
-            localStorage.setItem(SWITCH, "off");
+            // The box shows what is kept, not what was asked for.
+            box.checked = isOn();
         }
     });
 

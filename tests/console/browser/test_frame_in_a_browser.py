@@ -10,6 +10,7 @@ from django.urls import include, path
 from playwright.sync_api import expect
 
 from config.urls import urlpatterns as product_urls
+from console.urls import urlpatterns as console_pages
 
 THREAD = Path(__file__).with_name("thread.html")
 ODD = "call\u202e_123456"
@@ -31,7 +32,7 @@ def part(request: HttpRequest) -> HttpResponse:
     return HttpResponse("<p>New content</p><script>document.title = 'run'</script>")
 
 
-console_urls = ([path("search/", thread, name="search")], "console")
+console_urls = ([path("search/", thread, name="search"), *console_pages], "console")
 urlpatterns = [path("thread/", thread), path("part/", part), path("", include(console_urls)), *product_urls]
 
 pytestmark = [pytest.mark.browser, pytest.mark.urls(__name__)]
@@ -113,7 +114,8 @@ def test_single_keys_can_be_switched_off_and_on_again(open_page, staff):
     page = open_page("/thread/", user=staff)
 
     page.keyboard.press("?")
-    page.uncheck("#keys-on")
+    with page.expect_response("**/keys/"):
+        page.uncheck("#keys-on")
     page.click("#keys button")
     page.keyboard.press("j")
     assert focused(page) != "m1"
@@ -123,7 +125,8 @@ def test_single_keys_can_be_switched_off_and_on_again(open_page, staff):
     assert page.evaluate("document.querySelector('#keys').open") is False
 
     page.click("[data-keys-open]")
-    page.check("#keys-on")
+    with page.expect_response("**/keys/"):
+        page.check("#keys-on")
     page.click("#keys button")
     page.keyboard.press("j")
     assert focused(page) == "m1"
