@@ -27,7 +27,9 @@ CLIENT_CALLS: Final[Mapping[str, str]] = {
     "local_shell_call": "local_shell",
     "shell_call": "shell",
     "apply_patch_call": "apply_patch",
+    "tool_search_call": "tool_search",
 }
+_RESULT_NAMES: Final = {"tool_search_output": "tool_search_call"}
 SERVER_CALLS: Final[Mapping[str, str]] = {
     "web_search_call": "web_search",
     "file_search_call": "file_search",
@@ -45,7 +47,6 @@ MODEL_ITEMS: Final = frozenset(
         "program_output",
         "compaction",
         "item_reference",
-        "tool_search_call",
     }
 )
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -127,12 +128,10 @@ def describe_item(part: PartDraft, item: Mapping[str, object], server_calls: set
         if part.tool_call_id:
             server_calls.add(part.tool_call_id)
         return Role.ASSISTANT
-    if kind.endswith("_output") and kind.removesuffix("_output") in CLIENT_CALLS:
+    if (_RESULT_NAMES.get(kind) or kind.removesuffix("_output")) in CLIENT_CALLS:
         return _describe_result(part, item, kind, call_id, server_calls)
     if kind == "reasoning":
         part.type = PartType.THINKING
-    elif kind == "tool_search_output":
-        return Role.TOOL if item.get("execution") == "client" else Role.ASSISTANT
     if kind in MODEL_ITEMS:
         return Role.ASSISTANT
     return role_of(item.get("role"))[0]
@@ -151,7 +150,7 @@ def _describe_result(
 ) -> Role:
     part.tool_call_id = call_id
     part.status = PartStatus.ERROR if item.get("status") in ("failed", "incomplete") else PartStatus.OK
-    if call_id in server_calls:
+    if call_id in server_calls or _runs_at_provider(item):
         part.type = PartType.SERVER_TOOL_RESULT
         return Role.ASSISTANT
     part.type = PartType.TOOL_RESULT
@@ -160,7 +159,9 @@ def _describe_result(
 
 
 def _runs_at_provider(item: Mapping[str, object]) -> bool:
-    """A shell call in one of the provider's containers is answered by the provider."""
+    """A shell call in one of the provider's containers, or a search of tools that the provider makes."""
+    if item.get("type") in ("tool_search_call", "tool_search_output"):
+        return item.get("execution") != "client"
     environment = item.get("environment")
     kind = environment.get("type") if isinstance(environment, dict) else None
     return isinstance(kind, str) and kind.startswith("container")
