@@ -29,10 +29,22 @@ class PairedMessage:
         return {part.tool_call_id: part for part in self.message.calls() if part.tool_call_id is not None}
 
 
+def resume(messages: Sequence[PairedMessage]) -> None:
+    """Work out which calls are answered down to each message that is in the store already."""
+    for message in messages:
+        if message.answers < 0:
+            continue
+        above = messages[message.parent].answered if message.parent >= 0 else frozenset()
+        if message.parent == message.answers:
+            above = frozenset()
+        own = {part.tool_call_id for part in message.message.results() if part.tool_call_id is not None}
+        message.answered = above | own
+
+
 def pair(messages: Sequence[PairedMessage], findings: list[str], *, since: int = 0) -> None:
     """Set what each message answers, from `since` on; mark orphans and calls that were passed over.
 
-    Those before `since` are in the store already: they are read, not changed.
+    Those before `since` are in the store already (see `resume`): they are read, not changed.
     """
     for message in messages[since:]:
         _mark_second_calls(message.message, findings)

@@ -98,9 +98,12 @@ BEGIN
         SELECT m.seq FROM answering a JOIN conversations_message m
             ON m.conversation_id = new.conversation_id AND m.parent_seq = a.seq AND m.answers_seq = new.seq
     )
-    SELECT m.seq INTO passed_over FROM answering a JOIN conversations_message m
+    -- OFFSET 0: the walk is for the messages that go on, not for every pair that the join tries.
+    SELECT p.seq INTO passed_over FROM (
+        SELECT m.seq, a.seq AS last_seq FROM answering a JOIN conversations_message m
         ON m.conversation_id = new.conversation_id AND m.parent_seq = a.seq AND m.answers_seq IS NULL
-        WHERE conversations_unanswered_call(new.conversation_id, new.seq, a.seq) IS NOT NULL
+        OFFSET 0) p
+        WHERE conversations_unanswered_call(new.conversation_id, new.seq, p.last_seq) IS NOT NULL
         LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'call % of message % of conversation % was passed over by message %',

@@ -22,6 +22,7 @@ from conversations.imports.spool import Spool
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken
 from conversations.vocabulary import Dialect
+from conversations.wire.cuts import call_key
 
 LABEL: Final = "Claude Code session"
 _KEY: Final = "claude-code"
@@ -137,7 +138,7 @@ def _conversation(
         raw=b"\n".join(record.raw for record in records),
     )
     if is_side:
-        conversation.parent_call_id = _starting_call(records, agent, links)
+        conversation.parent_call_id = call_key(_starting_call(records, agent, links)) or ""
     conversation.nodes = build_nodes(records, conversation.notes)
     times = [record.moment for record in records if record.moment]
     conversation.started_at = min(times, default=None)

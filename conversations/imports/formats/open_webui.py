@@ -5,6 +5,7 @@ the items as they were produced; it is preferred to `content`, which repeats
 them as prose mixed with HTML.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -58,7 +59,7 @@ def _conversation(record: Record) -> ImportedConversation:
     messages = as_dict(history["messages"])
     models = [model for model in as_list(chat.get("models")) if isinstance(model, str)]
     conversation = ImportedConversation(
-        external_ref=ref(_KEY, as_text(value.get("id")) or f"node-{min(messages, default='none')}"),
+        external_ref=ref(_KEY, as_text(value.get("id")) or _key_of(messages)),
         nodes=[],
         head_source_id=as_text(history.get("currentId")) or None,
         title=title_of(value.get("title")) or title_of(chat.get("title")),
@@ -72,6 +73,13 @@ def _conversation(record: Record) -> ImportedConversation:
         nodes += _nodes(source_id, message, places.get(source_id), conversation)
     conversation.nodes = nodes
     return conversation
+
+
+def _key_of(messages: dict[str, object]) -> str:
+    """Without an id of its own a chat is known by what began it: single chats number their nodes alike."""
+    first = as_dict(messages.get(min(messages, default="")))
+    beginning = exact_json.dump([first.get("role"), first.get("content"), first.get("timestamp")])
+    return f"begun-{hashlib.sha256(beginning).hexdigest()[:32]}"
 
 
 def _sibling_places(messages: dict[str, object]) -> dict[str, int]:

@@ -62,11 +62,11 @@ def test_a_current_id_that_names_an_error_moves_the_head_and_says_why(tmp_path):
     ]
 
 
-def test_a_single_chat_without_an_id_is_known_by_its_first_node(tmp_path):
+def test_a_single_chat_without_an_id_is_known_by_what_began_it(tmp_path):
     inner = {
         "id": "",
         "title": "One",
         "history": {"currentId": "a", "messages": {"a": message("user", "hi")}},
     }
 
-    assert read_one(tmp_path, inner).external_ref == "open-webui:node-a"
+    assert read_one(tmp_path, inner).external_ref.startswith("open-webui:begun-")

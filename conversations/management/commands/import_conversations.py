@@ -1,0 +1,94 @@
+"""`manage.py import_conversations FILE... --account ID`: exports, sessions, dialogues and tables into the store."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from access.actors import Actor, ActorKind
+from access.models import Realm
+from conversations.drafts import ImportedConversation
+from conversations.imports.trouble import Broken
+from conversations.management.progress import ProgressBar
+from conversations.services.importing.importing import import_file
+from conversations.services.importing.report import ExitStatus, ImportReport, Remark
+
+_SHOWN: Final = 50
+
+
+class Command(BaseCommand):
+    help = (
+        "Import conversations. The format is told by the file's shape; what is of no known format is refused. "
+        "Exits with 0 if all went in, 1 if a file was refused, 2 if something in a file could not be read."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument("--realm", default="", help="slug of the realm; may be left out if there is one")
+        parser.add_argument(
+            "--account", default="", help="whose conversations they are, by the realm's own id"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="write, report, and roll back")
+        parser.add_argument(
+            "--no-originals", action="store_true", help="do not keep the records as they stood in the file"
+        )
+        parser.add_argument("--all-remarks", action="store_true", help="print every remark, not the first 50")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        realm = _realm(options["realm"])
+        statuses = []
+        for path in options["files"]:
+            if not path.is_file():
+                raise CommandError(f"{path}: there is no such file")
+            report = self._import(path, realm, options)
+            self._print(path, report, is_long=options["all_remarks"])
+            statuses.append(report.exit_status)
+        if ExitStatus.PARTIAL in statuses or len(set(statuses)) > 1:
+            sys.exit(ExitStatus.PARTIAL)
+        if ExitStatus.REFUSED in statuses:
+            sys.exit(ExitStatus.REFUSED)
+
+    def _import(self, path: Path, realm: Realm, options: dict[str, Any]) -> ImportReport:
+        bar = ProgressBar(label=path.name, total=path.stat().st_size)
+
+        def show(found: ImportedConversation | Broken) -> None:
+            count = len(found.nodes) if isinstance(found, ImportedConversation) else 0
+            bar.advance(size=len(found.raw or b""), count=count)
+
+        report = import_file(
+            path=path,
+            realm=realm,
+            actor=Actor(ActorKind.IMPORTER),
+            now=timezone.now(),
+            account=options["account"],
+            is_dry_run=options["dry_run"],
+            keep_originals=not options["no_originals"],
+            progress=show,
+        )
+        bar.finish()
+        return report
+
+    def _print(self, path: Path, report: ImportReport, *, is_long: bool) -> None:
+        taken = ", ".join(report.formats) or "refused"
+        self.stdout.write(f"{path.name}: {taken}: {report.summary()}")
+        self._list("refused, taken for", report.refused, is_long=True)
+        self._list("not imported", report.failed, is_long=True)
+        self._list("note", report.remarks, is_long=is_long)
+
+    def _list(self, word: str, remarks: list[Remark], *, is_long: bool) -> None:
+        shown = remarks if is_long else remarks[:_SHOWN]
+        for remark in shown:
+            self.stdout.write(f"  {word}: {remark.place}: {remark.text}")
+        if len(remarks) > len(shown):
+            self.stdout.write(f"  and {len(remarks) - len(shown):,} more notes (--all-remarks)")
+
+
+def _realm(slug: str) -> Realm:
+    realms = Realm.objects.filter(slug=slug) if slug else Realm.objects.all()
+    found = list(realms[:2])
+    if len(found) == 1:
+        return found[0]
+    raise CommandError(f"there is no realm {slug!r}" if slug else "name the realm with --realm")

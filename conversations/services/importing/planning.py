@@ -1,0 +1,307 @@
+"""One read conversation, beside what the store holds of it, as what is to be written.
+
+Pure: nothing here touches the database.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from conversations.drafts import ImportedConversation, ImportedNode, MessageDraft
+from conversations.identity import PathChain
+from conversations.imports.pairing import PairedMessage, pair, resume
+from conversations.imports.tree import PlannedTree, plan_tree
+from conversations.imports.trouble import UnreadableError
+from conversations.reads.path import StoredMessage
+from conversations.vocabulary import CallStatus, PartType, ReplayObstacle, Role
+from conversations.wire.literals import readable_copy
+
+MAX_ID: Final = 255
+MAX_PARTS: Final = 10_000
+_PREAMBLE: Final = frozenset({Role.SYSTEM, Role.DEVELOPER})
+
+
+@dataclass(slots=True)
+class Known:
+    """What the store holds of a conversation that is imported again."""
+
+    conversation_id: UUID
+    next_seq: int
+    next_generation: int
+    head_seq: int | None
+    head_move: int
+    is_head_imported: bool
+    has_fork: bool
+    obstacle: str
+    messages: Sequence[StoredMessage]
+    call_statuses: dict[int, dict[str, CallStatus]]
+    quarantined: frozenset[bytes]
+    originals: frozenset[bytes]
+
+
+@dataclass(slots=True)
+class NewMessage:
+    """A message to be written, with its numbers."""
+
+    seq: int
+    node: ImportedNode
+    paired: PairedMessage
+    parent_seq: int | None
+    answers_seq: int | None
+    client_message_id: str
+    is_first_child: bool
+    digest: bytes | None
+
+
+@dataclass(slots=True)
+class Plan:
+    """All that is to be written for one conversation."""
+
+    conversation: ImportedConversation
+    tree: PlannedTree
+    known: Known | None
+    new: list[NewMessage]
+    settled_calls: dict[tuple[int, str], CallStatus]
+    head_seq: int | None
+    has_fork: bool
+    obstacle: str
+    quarantined: list[ImportedNode]
+    remarks: list[str] = field(default_factory=list)
+    # When there is no telling from the source, the import's own moment.
+    last_activity_at: datetime | None = None
+
+    @property
+    def moves_head(self) -> bool:
+        return self.head_seq is not None and (self.known is None or self.known.head_seq != self.head_seq)
+
+    @property
+    def adds_nothing(self) -> bool:
+        is_settled = not self.new and not self.settled_calls and not self.quarantined
+        return self.known is not None and is_settled and not self.moves_head
+
+
+def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known | None) -> Plan:
+    """Plan what to write; raises UnreadableError where the conversation cannot be held at all."""
+    tree = plan_tree(conversation.nodes, conversation.head_source_id)
+    stored = list(known.messages) if known else []
+    messages = _as_paired(stored, known)
+    place_of = {one.draft.client_message_id: place for place, one in enumerate(stored)}
+    seqs = [one.seq for one in stored]
+    next_seq = known.next_seq if known else 1
+    added: list[tuple[int, ImportedNode, str]] = []
+    findings: list[str] = []
+    place_of_node: dict[str, int] = {}
+    changed = 0
+    for placed in tree.placed:
+        client_id = storable_id(placed.node.source_id)
+        place = place_of.get(client_id)
+        if place is not None:
+            place_of_node[placed.node.source_id] = place
+            changed += _says_otherwise(stored[place], placed.message)
+            continue
+        if len(placed.message.parts) > MAX_PARTS:
+            raise UnreadableError(f"a message of more than {MAX_PARTS} parts", place=placed.node.source_id)
+        parent = place_of_node[placed.parent_source_id] if placed.parent_source_id is not None else -1
+        place_of_node[placed.node.source_id] = place_of[client_id] = len(messages)
+        added.append((len(messages), placed.node, client_id))
+        messages.append(PairedMessage(placed.message, parent))
+        seqs.append(next_seq)
+        next_seq += 1
+    before = {place: dict(message.call_statuses) for place, message in enumerate(messages[: len(stored)])}
+    pair(messages, findings, since=len(stored))
+    digests = _digests(messages, stored, account_id) if conversation.dialect else [None] * len(messages)
+    result = Plan(
+        conversation=conversation,
+        tree=tree,
+        known=known,
+        new=_new_messages(messages, seqs, added, digests),
+        settled_calls={
+            (seqs[place], call_id): status
+            for place, statuses in before.items()
+            for call_id, status in messages[place].call_statuses.items()
+            if statuses.get(call_id) != status
+        },
+        head_seq=None,
+        has_fork=any(count > 1 for count in Counter(message.parent for message in messages).values()),
+        obstacle=_obstacle(conversation, tree, messages),
+        quarantined=_not_yet_quarantined(tree, known),
+    )
+    result.remarks = [*conversation.notes, *tree.findings, *findings]
+    if changed:
+        result.remarks.append(f"{changed} messages say something else now; kept as first imported")
+    if known is not None:
+        _note_absent(result, place_of_node, stored)
+    _choose_head(result, place_of_node, seqs)
+    result.last_activity_at = max(
+        (message.message.occurred_at for message in messages if message.message.occurred_at), default=None
+    )
+    return result
+
+
+def storable_id(source_id: str) -> str:
+    """The source's id as the column holds it; long ones end in a digest."""
+    readable = readable_copy(source_id)
+    if len(readable) <= MAX_ID and readable == source_id:
+        return readable
+    digest = hashlib.sha256(source_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{readable[: MAX_ID - 65]}:{digest}"
+
+
+def original_digest(raw: bytes) -> bytes:
+    return hashlib.sha256(raw).digest()
+
+
+def _as_paired(stored: Sequence[StoredMessage], known: Known | None) -> list[PairedMessage]:
+    """Stored messages as the pairing sees them. Parents come first, so their places are known."""
+    places: dict[int | None, int] = {one.seq: place for place, one in enumerate(stored)}
+    messages = [
+        PairedMessage(one.draft, places.get(one.parent_seq, -1), places.get(one.answers_seq, -1))
+        for one in stored
+    ]
+    if known is not None:
+        for one, message in zip(stored, messages, strict=True):
+            message.call_statuses = dict(known.call_statuses.get(one.seq, {}))
+    resume(messages)
+    return messages
+
+
+def _says_otherwise(stored: StoredMessage, message: MessageDraft) -> bool:
+    if stored.draft.role != message.role:
+        return True
+    before, now = stored.draft.parts, message.parts
+    return not stored.lost_parts and [part.text for part in before] != [part.text for part in now]
+
+
+def _new_messages(
+    messages: Sequence[PairedMessage],
+    seqs: Sequence[int],
+    added: Sequence[tuple[int, ImportedNode, str]],
+    digests: Sequence[bytes | None],
+) -> list[NewMessage]:
+    seen = {message.parent for message in messages[: len(messages) - len(added)]}
+    new = []
+    for place, node, client_id in added:
+        message = messages[place]
+        new.append(
+            NewMessage(
+                seq=seqs[place],
+                node=node,
+                paired=message,
+                parent_seq=seqs[message.parent] if message.parent >= 0 else None,
+                answers_seq=seqs[message.answers] if message.answers >= 0 else None,
+                client_message_id=client_id,
+                is_first_child=message.parent not in seen,
+                digest=digests[place],
+            )
+        )
+        seen.add(message.parent)
+    return new
+
+
+def _digests(
+    messages: Sequence[PairedMessage], stored: Sequence[StoredMessage], account_id: UUID
+) -> list[bytes | None]:
+    """The path digest at each message; those of the leading system messages say nothing and have none."""
+    found: list[bytes | None] = [one.path_digest for one in stored]
+    chains: dict[int, PathChain] = {}
+    is_leading: list[bool] = []
+    for place, message in enumerate(messages):
+        above = message.parent
+        leading = message.message.role in _PREAMBLE and (above < 0 or is_leading[above])
+        is_leading.append(leading)
+        if place < len(stored):
+            continue
+        if leading:
+            found.append(None)
+            continue
+        chain = chains.pop(above, None) or _chain_at(messages, found, above, is_leading, account_id)
+        found.append(chain.add(message.message))
+        chains[place] = chain
+    return found
+
+
+def _chain_at(
+    messages: Sequence[PairedMessage],
+    digests: Sequence[bytes | None],
+    place: int,
+    is_leading: Sequence[bool],
+    account_id: UUID,
+) -> PathChain:
+    """A chain that stands behind the message at `place`: its turn is walked up where one is open."""
+    turn: list[PairedMessage] = []
+    while place >= 0 and not is_leading[place] and messages[place].message.role == Role.ASSISTANT:
+        turn.append(messages[place])
+        place = messages[place].parent
+    closed = digests[place] if place >= 0 and not is_leading[place] else None
+    return PathChain(account_id=account_id, digest=closed, open_turn=[one.message for one in reversed(turn)])
+
+
+def _obstacle(
+    conversation: ImportedConversation, tree: PlannedTree, messages: Sequence[PairedMessage]
+) -> str:
+    if conversation.dialect is None:
+        return ReplayObstacle.FOREIGN_FORMAT
+    is_broken = any(
+        any(part.orphan for part in message.message.parts)
+        or CallStatus.UNANSWERED in message.call_statuses.values()
+        for message in messages
+    )
+    return ReplayObstacle.RECEIVED_BROKEN if is_broken or tree.quarantined else ""
+
+
+def _not_yet_quarantined(tree: PlannedTree, known: Known | None) -> list[ImportedNode]:
+    there = known.quarantined if known else frozenset()
+    return [node for node in tree.quarantined if original_digest(node.raw or b"") not in there]
+
+
+def _note_absent(result: Plan, place_of_node: dict[str, int], stored: Sequence[StoredMessage]) -> None:
+    """A branch that the customer removed at the source stays; the report says that it is gone there."""
+    still_there = set(place_of_node.values())
+    absent = [
+        one.draft.client_message_id
+        for place, one in enumerate(stored)
+        if one.draft.client_message_id is not None and place not in still_there
+    ]
+    if absent:
+        named = ", ".join(absent[:3]) + (", ..." if len(absent) > 3 else "")
+        result.remarks.append(f"{len(absent)} messages are no longer in this export ({named}); kept")
+
+
+def _choose_head(result: Plan, place_of_node: dict[str, int], seqs: Sequence[int]) -> None:
+    stated = result.tree.head_source_id
+    known = result.known
+    head_seq = seqs[place_of_node[stated]] if stated is not None else None
+    if known is None or known.head_seq is None:
+        result.head_seq = head_seq
+        return
+    result.head_seq = known.head_seq
+    if head_seq is None or head_seq == known.head_seq:
+        return
+    if known.is_head_imported:
+        result.head_seq = head_seq
+    else:
+        result.remarks.append("the head was moved here since the first import; it stays where it is")
+
+
+def counts_of(result: Plan) -> Counter[str]:
+    """What the plan writes, for the report."""
+    counts: Counter[str] = Counter({"messages": len(result.new), "quarantined": len(result.quarantined)})
+    for new in result.new:
+        parts = new.paired.message.parts
+        counts["parts"] += len(parts)
+        counts["calls"] += sum(part.type == PartType.TOOL_USE and not part.orphan for part in parts)
+        counts["results"] += sum(part.type == PartType.TOOL_RESULT and not part.orphan for part in parts)
+        counts["orphans"] += sum(part.orphan for part in parts)
+        counts["branches"] += not new.is_first_child
+    counts["heads repaired"] += result.tree.is_head_repaired and result.moves_head
+    if result.known is None:
+        counts["conversations new"] += 1
+    elif result.adds_nothing:
+        counts["conversations unchanged"] += 1
+    else:
+        counts["conversations added to"] += 1
+    return counts

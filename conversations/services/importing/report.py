@@ -1,0 +1,84 @@
+"""What an import did, said so that a person can act on it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Final
+
+MAX_KEPT: Final = 10_000
+
+
+class ExitStatus(IntEnum):
+    COMPLETE = 0
+    REFUSED = 1
+    PARTIAL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to know about one place in the file."""
+
+    place: str
+    text: str
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """Counts of what went in, what failed with its place and reason, and what was odd.
+
+    `failed` is conversations or pieces of a file that did not go in; `remarks`
+    is what went in marked or joined. Long lists are cut, and the counts are not.
+    """
+
+    is_dry_run: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    formats: list[str] = field(default_factory=list)
+    failed: list[Remark] = field(default_factory=list)
+    refused: list[Remark] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+
+    def fail(self, place: str, reason: str) -> None:
+        self.counts["failed"] += 1
+        if len(self.failed) < MAX_KEPT:
+            self.failed.append(Remark(place, reason))
+
+    def refuse(self, place: str, taken_for: str) -> None:
+        self.counts["refused"] += 1
+        self.refused.append(Remark(place, taken_for))
+
+    def remark(self, place: str, text: str) -> None:
+        self.counts["remarks"] += 1
+        if len(self.remarks) < MAX_KEPT:
+            self.remarks.append(Remark(place, text))
+
+    @property
+    def exit_status(self) -> ExitStatus:
+        """Refused if no document was taken at all; partial if anything failed or was passed over."""
+        if not self.formats:
+            return ExitStatus.REFUSED
+        return ExitStatus.PARTIAL if self.counts["failed"] else ExitStatus.COMPLETE
+
+    def summary(self) -> str:
+        """One line of figures."""
+        words = [f"{self.counts[name]:,} {name}" for name in _COUNTED if self.counts[name] or name in _ALWAYS]
+        start = "dry run, nothing kept: " if self.is_dry_run else ""
+        return start + ", ".join(words)
+
+
+_ALWAYS: Final = frozenset({"conversations new", "messages", "failed"})
+_COUNTED: Final = (
+    "conversations new",
+    "conversations added to",
+    "conversations unchanged",
+    "messages",
+    "parts",
+    "calls",
+    "results",
+    "branches",
+    "orphans",
+    "quarantined",
+    "heads repaired",
+    "failed",
+    "refused",
+    "remarks",
+)

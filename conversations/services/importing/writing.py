@@ -1,0 +1,181 @@
+"""A batch of read conversations into the store: all of one conversation or nothing of it.
+
+A batch is one transaction, because a commit each would cost more than the
+writing. If the database refuses anything in it, the batch is written again
+one conversation at a time, and the refused one is named.
+
+Locks: the account's row first (imports of one account take turns), then its
+conversations by id.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db import DatabaseError, transaction
+
+from access.actors import Actor
+from conversations.drafts import ImportedConversation
+from conversations.errors import StoreError, explained
+from conversations.imports.trouble import UnreadableError
+from conversations.models import Account, Conversation, HeadMove, RawBody, ToolCall
+from conversations.reads.path import read_messages
+from conversations.services.importing.planning import Known, Plan, counts_of, original_digest, plan
+from conversations.services.importing.report import ImportReport
+from conversations.services.importing.rows import RowBatch
+from conversations.services.placing import check_deferred
+from conversations.vocabulary import CallStatus, HeadMoveReason, RawClass
+
+_UPDATED: Final = ("next_seq", "has_fork", "replay_obstacle", "last_activity_at", "head_seq", "head_move")
+_IMPORTED: Final = frozenset({HeadMoveReason.IMPORT, HeadMoveReason.IMPORT_REPAIR})
+
+
+def write_batch(
+    *,
+    account_id: UUID,
+    conversations: Sequence[ImportedConversation],
+    actor: Actor,
+    now: datetime,
+    report: ImportReport,
+    keep_originals: bool,
+) -> None:
+    """Write a batch and add it to the report; safe to repeat, and for two imports at once."""
+    try:
+        plans = _write(account_id, conversations, actor, now, keep_originals)
+    except (DatabaseError, StoreError, UnreadableError, UnicodeError) as error:
+        if len(conversations) == 1:
+            report.fail(conversations[0].place, _reason(error))
+            return
+        for conversation in conversations:
+            write_batch(
+                account_id=account_id,
+                conversations=[conversation],
+                actor=actor,
+                now=now,
+                report=report,
+                keep_originals=keep_originals,
+            )
+        return
+    for one in plans:
+        report.counts.update(counts_of(one))
+        if not one.adds_nothing:
+            for text in one.remarks:
+                report.remark(one.conversation.place, text)
+
+
+def _write(
+    account_id: UUID,
+    conversations: Sequence[ImportedConversation],
+    actor: Actor,
+    now: datetime,
+    keep_originals: bool,
+) -> list[Plan]:
+    plans: list[Plan] = []
+    with explained(place="import"), transaction.atomic():
+        batch = RowBatch(account_id=account_id, actor=actor, now=now, keep_originals=keep_originals)
+        _plan_and_add(batch, conversations, plans)
+        batch.copy()
+        _update_known(batch)
+        # At commit nobody would be there to say which conversation was refused.
+        check_deferred()
+    return plans
+
+
+def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation], plans: list[Plan]) -> None:
+    Account.objects.select_for_update(no_key=True).get(pk=batch.account_id)
+    ids = _lock_known(batch.account_id, [one.external_ref for one in conversations])
+    for conversation in conversations:
+        known_id = ids.get(conversation.external_ref)
+        if known_id is not None and _is_unchanged(known_id, conversation):
+            plans.append(_unchanged(conversation, known_id))
+            continue
+        known = _read_known(known_id) if known_id is not None else None
+        one = plan(conversation, account_id=batch.account_id, known=known)
+        plans.append(one)
+        if not one.adds_nothing:
+            ids[conversation.external_ref] = batch.add(one)
+
+
+def _lock_known(account_id: UUID, refs: Sequence[str]) -> dict[str, UUID]:
+    rows = (
+        Conversation.objects.filter(account_id=account_id, external_ref__in=refs)
+        .order_by("pk")
+        .select_for_update(no_key=True)
+        .values_list("external_ref", "pk")
+    )
+    return dict(rows)
+
+
+def _is_unchanged(conversation_id: UUID, conversation: ImportedConversation) -> bool:
+    """The very bytes were imported before: there is nothing to compare."""
+    if not conversation.raw:
+        return False
+    latest = (
+        RawBody.objects.filter(conversation_id=conversation_id, raw_class=RawClass.IMPORT)
+        .order_by("-created_at", "-id")
+        .values_list("sha256", flat=True)
+        .first()
+    )
+    return latest is not None and bytes(latest) == original_digest(conversation.raw)
+
+
+def _unchanged(conversation: ImportedConversation, conversation_id: UUID) -> Plan:
+    known = Known(conversation_id, 1, 1, None, 0, True, False, "", [], {}, frozenset(), frozenset())
+    nothing = ImportedConversation(external_ref=conversation.external_ref, nodes=[], place=conversation.place)
+    return plan(nothing, account_id=conversation_id, known=known)
+
+
+def _read_known(conversation_id: UUID) -> Known:
+    row = Conversation.objects.get(pk=conversation_id)
+    messages = read_messages(conversation_id=conversation_id, seqs=range(1, row.next_seq), with_bytes=False)
+    statuses: dict[int, dict[str, CallStatus]] = {}
+    calls = ToolCall.objects.filter(conversation_id=conversation_id).exclude(status=CallStatus.REQUESTED)
+    for seq, call_id, status in calls.values_list("seq", "call_id", "status"):
+        statuses.setdefault(seq, {})[call_id] = CallStatus(status)
+    last_move = HeadMove.objects.filter(conversation_id=conversation_id).order_by("-number").first()
+    raw = RawBody.objects.filter(conversation_id=conversation_id).values_list("raw_class", "sha256")
+    digests = [(raw_class, bytes(digest)) for raw_class, digest in raw]
+    return Known(
+        conversation_id=conversation_id,
+        next_seq=row.next_seq,
+        next_generation=row.next_generation,
+        head_seq=row.head_seq,
+        head_move=row.head_move or 0,
+        is_head_imported=last_move is None or last_move.reason in _IMPORTED,
+        has_fork=row.has_fork,
+        obstacle=row.replay_obstacle,
+        messages=messages,
+        call_statuses=statuses,
+        quarantined=frozenset(digest for kind, digest in digests if kind == RawClass.QUARANTINE),
+        originals=frozenset(digest for kind, digest in digests if kind == RawClass.IMPORT),
+    )
+
+
+def _update_known(batch: RowBatch) -> None:
+    for conversation_id, one in batch.updates:
+        known = one.known
+        if known is None:
+            continue
+        for (seq, call_id), status in one.settled_calls.items():
+            ToolCall.objects.filter(conversation_id=conversation_id, seq=seq, call_id=call_id).update(
+                status=status
+            )
+        row = Conversation.objects.get(pk=conversation_id)
+        row.next_seq = known.next_seq + len(one.new)
+        row.has_fork = known.has_fork or one.has_fork
+        row.replay_obstacle = known.obstacle or one.obstacle
+        row.last_activity_at = max(row.last_activity_at, batch.last_activity(one))
+        if one.moves_head:
+            row.head_seq, row.head_move = one.head_seq, known.head_move + 1
+        row.save(update_fields=_UPDATED)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, StoreError):
+        return f"refused by the store: {error.explanation}"
+    if isinstance(error, UnreadableError):
+        return str(error)
+    if isinstance(error, UnicodeError):
+        return "a text that the database cannot hold"
+    return f"refused by the database: {str(error).splitlines()[0]}"
