@@ -5,6 +5,7 @@ to make them on (its user is a superuser, or may make roles and databases), so i
 aside before the product's settings would take it for the product's database.
 """
 
+import logging
 import os
 
 os.environ.setdefault("COUNTERFOIL_DEMO", "1")
@@ -17,6 +18,9 @@ for given in ("MIGRATION_DATABASE_URL", "READ_DATABASE_URL"):
 
 from config.settings import *
 from config.settings import STORAGES
+
+# The stream that it writes to ends with the first test; pytest has a handler of its own.
+logging.getLogger().handlers.clear()
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

@@ -1,0 +1,43 @@
+"""What a process of its own says on standard error: here, pytest has its hands on all logging."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SAYS = """
+import logging, structlog
+from config import log
+log.configure_logging(style="json", level="INFO")
+structlog.get_logger("ledger").warning("effect_unknown", effect=7)
+structlog.get_logger("ledger").debug("looked")
+try:
+    raise ValueError("no such block")
+except ValueError:
+    logging.getLogger("django.request").exception("Failed: %s", "/search")
+"""
+
+
+@pytest.fixture(scope="module")
+def events():
+    done = subprocess.run([sys.executable, "-c", SAYS], check=True, capture_output=True, text=True)
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+def test_each_event_from_the_level_on_is_one_line(events):
+    assert [event["event"] for event in events] == ["effect_unknown", "Failed: /search"]
+    assert all(event["timestamp"].endswith("Z") for event in events)
+
+
+def test_events_of_structlog_keep_their_values(events):
+    assert {name: events[0][name] for name in ("effect", "level", "logger")} == {
+        "effect": 7,
+        "level": "warning",
+        "logger": "ledger",
+    }
+
+
+def test_events_of_the_standard_library_come_out_alike_with_their_cause(events):
+    assert (events[1]["level"], events[1]["logger"]) == ("error", "django.request")
+    assert events[1]["exception"].endswith("ValueError: no such block")
