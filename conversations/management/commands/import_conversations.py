@@ -1,4 +1,4 @@
-"""`manage.py import_conversations FILE... --account ID`: exports, sessions, dialogues and tables into the store."""
+"""`manage.py import_conversations FILE... --account ID`: exports, sessions and dialogues into the store."""
 
 import sys
 from argparse import ArgumentParser
@@ -21,7 +21,7 @@ _SHOWN: Final = 50
 
 class Command(BaseCommand):
     help = (
-        "Import conversations. The format is told by the file's shape; what is of no known format is refused. "
+        "Import conversations. The format is told by the file's shape; a file of no known format is refused. "
         "Exits with 0 if all went in, 1 if a file was refused, 2 if something in a file could not be read."
     )
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from conversations.drafts import ImportedConversation
+from conversations.drafts import ImportedConversation, ImportedNode, MessageDraft
 from conversations.imports.detect import detect_format
 from conversations.imports.pairing import PairedMessage, pair
 from conversations.imports.streams import open_documents
@@ -35,12 +35,17 @@ def lines(*records: object) -> str:
 
 
 def read_file(path: Path) -> Export:
-    conversations, broken, labels = [], [], []
+    conversations: list[ImportedConversation] = []
+    broken: list[Broken] = []
+    labels: list[str] = []
     for document in open_documents(path):
         reader = detect_format(document)
         labels.append(reader.LABEL)
         for one in reader.read(document):
-            (broken if isinstance(one, Broken) else conversations).append(one)
+            if isinstance(one, Broken):
+                broken.append(one)
+            else:
+                conversations.append(one)
     return Export(", ".join(sorted(set(labels))), conversations, broken)
 
 
@@ -49,6 +54,11 @@ def read_one(folder: Path, content: object, name: str = "export.json") -> Import
     assert export.broken == []
     (conversation,) = export.conversations
     return conversation
+
+
+def said(node: ImportedNode) -> MessageDraft:
+    assert node.message is not None
+    return node.message
 
 
 def planned(conversation: ImportedConversation) -> PlannedTree:

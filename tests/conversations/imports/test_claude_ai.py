@@ -1,6 +1,7 @@
 from conversations.imports.drafting import moment_of
 from conversations.vocabulary import CallStatus, PartStatus, PartType, Role
 from tests.conversations.imports.reading import paired, parents, planned, read_file, read_one, write
+from tests.conversations.imports.reading import said as words
 
 ROOT = "00000000-0000-4000-8000-000000000000"
 
@@ -56,7 +57,7 @@ def test_a_result_in_its_callers_message_becomes_a_message_of_its_own(tmp_path):
 
 
 def test_ids_that_the_export_leaves_out_are_minted_and_paired_by_place(tmp_path):
-    call = {"type": "tool_use", "id": None, "name": "artifacts", "input": {}}
+    call: dict[str, object] = {"type": "tool_use", "id": None, "name": "artifacts", "input": {}}
     conversation = read_one(
         tmp_path, export(said("a", "assistant", call, {"type": "tool_result", "content": []}))
     )
@@ -87,14 +88,14 @@ def test_parents_make_a_tree_and_the_stated_leaf_is_the_head(tmp_path):
 def test_older_exports_have_the_text_only(tmp_path):
     conversation = read_one(tmp_path, export({"uuid": "u", "sender": "human", "text": "Hello"}))
 
-    assert [part.text for part in conversation.nodes[0].message.parts] == ["Hello"]
+    assert [part.text for part in words(conversation.nodes[0]).parts] == ["Hello"]
 
 
 def test_attachments_and_files_are_parts(tmp_path):
     attachment = {"file_name": "a.txt", "extracted_content": "words of the file"}
     message = said("u", "human", text("see"), attachments=[attachment], files=[{"file_name": "b.png"}])
 
-    parts = read_one(tmp_path, export(message)).nodes[0].message.parts
+    parts = words(read_one(tmp_path, export(message)).nodes[0]).parts
 
     assert [part.type for part in parts] == [PartType.TEXT, PartType.DOCUMENT, PartType.OTHER]
     assert parts[1].text == "words of the file"

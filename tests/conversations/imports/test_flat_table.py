@@ -1,5 +1,6 @@
 from conversations.vocabulary import Role
 from tests.conversations.imports.reading import lines, parents, planned, read_file, read_one, texts, write
+from tests.conversations.imports.reading import said as words
 
 CSV = """chat,role,text,time
 c1,user,"Hello, there",2024-01-01T10:00:00Z
@@ -17,8 +18,8 @@ def test_interleaved_rows_become_one_line_a_chat(tmp_path):
     assert [one.external_ref for one in found.conversations] == ["table:c1", "table:c2"]
     assert texts(first) == [["Hello, there"], ["Two\nlines"], ["[tool_call] refund(1042)"]]
     assert parents(first) == {"1": None, "2": "1", "3": "2"}
-    assert second.nodes[0].message.role == Role.USER
-    assert second.nodes[0].message.provider_role == "human"
+    assert words(second.nodes[0]).role == Role.USER
+    assert words(second.nodes[0]).provider_role == "human"
     assert first.notes == ["1 texts look like flattened tool calls; they stay prose"]
 
 

@@ -293,15 +293,28 @@ def test_calls_results_and_what_was_passed_over_have_their_status(imported):
 
 def test_a_result_that_arrives_with_a_later_export_settles_its_call(imported):
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
-    ask = {"type": "user", "uuid": "u", "sessionId": "s", "message": {"role": "user", "content": "go"}}
+    ask = {
+        "type": "user",
+        "uuid": "u",
+        "sessionId": "s",
+        "timestamp": "2025-09-03T00:00:00Z",
+        "message": {"role": "user", "content": "go"},
+    }
     asked = {
-        "type": "assistant", "uuid": "a", "parentUuid": "u", "sessionId": "s", "timestamp": "2025-09-03T00:00:00Z",
+        "type": "assistant",
+        "uuid": "a",
+        "parentUuid": "u",
+        "sessionId": "s",
         "message": {"role": "assistant", "content": [call]},
-    }  # fmt: skip
+    }
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
     answer = {
-        "type": "user", "uuid": "r", "parentUuid": "a", "sessionId": "s",
-        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]},
-    }  # fmt: skip
+        "type": "user",
+        "uuid": "r",
+        "parentUuid": "a",
+        "sessionId": "s",
+        "message": {"role": "user", "content": [result]},
+    }
     imported(lines(ask, asked), "s.jsonl")
     assert ToolCall.objects.get().status == CallStatus.REQUESTED
 
@@ -354,6 +367,7 @@ def test_a_payload_too_large_for_a_row_lies_in_blob_storage(imported):
 
     part = MessagePart.objects.get()
     assert part.payload is None
+    assert part.blob is not None
     assert part.blob.size > 50_000
 
 
@@ -369,10 +383,8 @@ def test_a_line_of_five_thousand_messages_goes_in(imported, size):
 
 
 def test_three_hundred_siblings_go_in(imported):
-    prompt = {"message_id": "p", "role": "prompter", "text": "?", "replies": []}
-    prompt["replies"] = [
-        {"message_id": f"a{n:03}", "role": "assistant", "text": str(n), "rank": n} for n in range(300)
-    ]
+    replies = [{"message_id": f"a{n:03}", "role": "assistant", "text": str(n), "rank": n} for n in range(300)]
+    prompt = {"message_id": "p", "role": "prompter", "text": "?", "replies": replies}
 
     imported(lines({"message_tree_id": "t", "prompt": prompt}), "trees.jsonl")
 

@@ -1,5 +1,8 @@
+from datetime import UTC, datetime
+
 from conversations.vocabulary import PartType, Role
 from tests.conversations.imports.reading import paired, parents, read_one, texts
+from tests.conversations.imports.reading import said as words
 
 ROOT = "00000000-0000-0000-0000-000000000000"
 
@@ -30,9 +33,9 @@ def test_who_speaks_is_told_by_the_flag_and_never_by_the_label(tmp_path):
         ),
     )
 
-    assert [node.message.role for node in conversation.nodes] == [Role.USER, Role.ASSISTANT]
+    assert [words(node).role for node in conversation.nodes] == [Role.USER, Role.ASSISTANT]
     assert parents(conversation) == {"q": None, "a": "q"}
-    assert conversation.started_at.isoformat() == "2024-05-01T16:35:11.530000+00:00"
+    assert conversation.started_at == datetime(2024, 5, 1, 16, 35, 11, 530_000, tzinfo=UTC)
 
 
 def test_nested_children_make_the_same_tree(tmp_path):

@@ -1,8 +1,10 @@
+from collections.abc import Mapping
+
 from conversations.vocabulary import PartType, Role
 from tests.conversations.imports.reading import paired, parents, planned, read_one
 
 
-def chat(messages: dict[str, object], current: str | None = None) -> list[dict[str, object]]:
+def chat(messages: Mapping[str, object], current: str | None = None) -> list[dict[str, object]]:
     inner = {"history": {"currentId": current, "messages": messages}, "models": ["m-1"]}
     return [{"id": "w-1", "user_id": "u-7", "title": "T", "chat": inner}]
 

@@ -62,7 +62,9 @@ def test_a_second_result_on_one_path_is_an_orphan_and_on_another_branch_is_not()
         says(result("c1"), below=0),
     ]
 
-    pair(tree, findings := [])
+    findings: list[str] = []
+
+    pair(tree, findings)
 
     assert [message.message.parts[0].orphan for message in tree] == [False, False, True, False]
     assert findings == ["a second result for c1 on one path; kept as an orphan"]
@@ -79,7 +81,9 @@ def test_a_second_call_with_one_id_in_a_message_is_an_orphan():
 def test_a_call_at_the_end_of_a_branch_waits():
     line = [says(call("c1"), below=-1)]
 
-    pair(line, findings := [])
+    findings: list[str] = []
+
+    pair(line, findings)
 
     assert (line[0].call_statuses, findings) == ({}, [])
 
