@@ -1,20 +1,37 @@
-"""A call's arguments for statistics: derived, in jsonb, and null where jsonb cannot hold them."""
+"""A call's arguments for statistics: derived, in jsonb, and only what is short enough to be counted.
+
+Ids, amounts, currencies and switches are kept; words are not. They stand in the
+call's part, and nothing is stored twice.
+"""
 
 import re
 
-from conversations.canonical_json import canonical_bytes
+from conversations.canonical_json import ExactNumber, JsonValue, canonical_bytes
 from conversations.drafts import PartDraft
 from conversations.identity import call_arguments
 
 # jsonb refuses NUL in any string and numbers past numeric's range; it writes long exponents out in full.
 _REFUSED = re.compile(r"\\u0000|[0-9]e-?[0-9]{3,}")
-_LARGEST = 8192
+_LONGEST = 64
+_MOST_MEMBERS = 24
 
 
 def derived_arguments(part: PartDraft) -> str | None:
-    """Return the arguments as JSON text that jsonb takes, or None; large ones are no use to statistics."""
+    """Return the short members of the arguments as JSON text that jsonb takes, or None without any."""
     try:
-        text = canonical_bytes(call_arguments(part)).decode("utf-8")
+        arguments = call_arguments(part)
+        if not isinstance(arguments, dict):
+            return None
+        short = {name: value for name, value in arguments.items() if _is_short(name) and _is_short(value)}
+        if not short or len(short) > _MOST_MEMBERS:
+            return None
+        text = canonical_bytes(short).decode("utf-8")
     except (ValueError, RecursionError):
         return None
-    return text if len(text) <= _LARGEST and not _REFUSED.search(text) else None
+    return None if _REFUSED.search(text) else text
+
+
+def _is_short(value: JsonValue) -> bool:
+    if isinstance(value, dict | list):
+        return False
+    return len(value.text if isinstance(value, ExactNumber) else str(value)) <= _LONGEST

@@ -201,7 +201,10 @@ BEGIN
             USING ERRCODE = 'restrict_violation', CONSTRAINT = 'conversations_part_only_loses_bytes',
                 TABLE = 'conversations_messagepart';
     END IF;
-    -- What was said about bytes that are gone goes too.
+    -- What was derived from bytes that are gone goes too.
+    UPDATE conversations_toolcall c SET arguments = NULL
+        WHERE c.conversation_id = old.conversation_id AND c.seq = old.seq AND c.call_id = old.call_id
+        AND c.arguments IS NOT NULL;
     UPDATE conversations_summary s SET text = '', invalidated_at = now()
         WHERE s.conversation_id = old.conversation_id AND s.invalidated_at IS NULL
         AND old.seq BETWEEN s.from_seq AND s.to_seq;

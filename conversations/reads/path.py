@@ -4,12 +4,15 @@ Replay, recording and the API read thousands of parts at once; lists and forms
 use the ORM. A path's numbers ascend, so nothing above the leaf is ever read.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from psycopg.pq import Format
 
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.services.blobs import read_blob
@@ -51,45 +54,69 @@ def path_seqs(*, conversation_id: UUID, leaf_seq: int) -> list[int]:
 
 
 def read_path(*, conversation_id: UUID, leaf_seq: int, with_bytes: bool = True) -> list[StoredMessage]:
-    """Return the messages from the root to the leaf, with their parts; two queries.
+    """Return the messages from the root to the leaf, with their parts; one round trip where there is no fork.
 
     Large payloads are fetched from blob storage unless `with_bytes` is false.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {_MESSAGE} FROM conversations_message m"  # noqa: S608
-            " WHERE conversation_id = %s AND seq <= %s",
-            [conversation_id, leaf_seq],
-        )
-        rows = {row[0]: row for row in cursor.fetchall()}
+    place = {"conversation": conversation_id, "leaf": leaf_seq}
+    with _binary_cursor() as messages, _binary_cursor() as parts, _one_round_trip():
+        messages.execute(_MESSAGES_UP_TO, place)
+        parts.execute(_PARTS_WITHOUT_FORK, place)
+        rows = {row[0]: row for row in messages.fetchall()}
+        part_rows = parts.fetchall()
     seqs = _walk({seq: row[1] for seq, row in rows.items()}, leaf_seq)
-    return _with_parts(conversation_id, [_stored(rows[seq]) for seq in seqs], with_bytes=with_bytes)
+    path = [_stored(rows[seq]) for seq in seqs]
+    if not path:
+        return []
+    if not part_rows:
+        # There is a fork, or hardly a part: then the parts of this path alone are asked for.
+        part_rows = _part_rows(conversation_id, seqs)
+    return _with_parts(path, part_rows, with_bytes=with_bytes)
 
 
 def read_messages(
     *, conversation_id: UUID, seqs: Iterable[int], with_bytes: bool = True
 ) -> list[StoredMessage]:
     """Return the messages named, in the order of their numbers, with their parts."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT {_MESSAGE} FROM conversations_message m"  # noqa: S608
-            " WHERE conversation_id = %s AND seq = ANY(%s) ORDER BY seq",
-            [conversation_id, list(seqs)],
-        )
+    named = list(seqs)
+    with _binary_cursor() as cursor:
+        cursor.execute(_MESSAGES_NAMED, [conversation_id, named])
         messages = [_stored(row) for row in cursor.fetchall()]
-    return _with_parts(conversation_id, messages, with_bytes=with_bytes)
+    return _with_parts(messages, _part_rows(conversation_id, named), with_bytes=with_bytes)
 
 
-_MESSAGE = (
-    "seq, parent_seq, answers_seq, role, provider_role, dialect, shell, path_digest, created_at,"
-    " client_message_id, token_count, occurred_at, is_hidden"
-)
-_PARTS = """
+_MESSAGE = """
+SELECT seq, parent_seq, answers_seq, role, provider_role, dialect, shell, path_digest, created_at,
+    client_message_id, token_count, occurred_at, is_hidden
+FROM conversations_message WHERE conversation_id = """
+_MESSAGES_UP_TO = _MESSAGE + "%(conversation)s AND seq <= %(leaf)s"
+_MESSAGES_NAMED = _MESSAGE + "%s AND seq = ANY(%s) ORDER BY seq"
+_PART = """
 SELECT seq, ordinal, type, text, payload, shell, provider_type, tool_call_id, tool_name, status,
     orphan, is_text_copy, media_type, is_minted_id, bytes_state, blob_id
-FROM conversations_messagepart
-WHERE conversation_id = %s AND seq = ANY(%s) ORDER BY seq, ordinal
-"""
+FROM conversations_messagepart WHERE conversation_id = """
+_PARTS_NAMED = _PART + "%s AND seq = ANY(%s) ORDER BY seq, ordinal"
+# Where a conversation has no fork, all that comes before the leaf is on its path; else nothing is read.
+_HAS_FORK = "(SELECT has_fork FROM conversations_conversation WHERE id = %(conversation)s)"
+_PARTS_WITHOUT_FORK = (
+    _PART + "%(conversation)s AND seq <= %(leaf)s AND NOT " + _HAS_FORK + " ORDER BY seq, ordinal"
+)
+_BYTES_ARE_HERE = frozenset({PartBytes.PRESENT.value, PartBytes.REDACTED.value})
+
+
+@contextmanager
+def _binary_cursor() -> Iterator[CursorWrapper]:
+    """A cursor that gets bytes as bytes: as text they would come at twice their length."""
+    with connection.cursor() as cursor:
+        cursor.cursor.format = Format.BINARY
+        yield cursor
+
+
+@contextmanager
+def _one_round_trip() -> Iterator[None]:
+    """Send the statements within together; the first that fetches waits for them."""
+    with connection.connection.pipeline():
+        yield
 
 
 def _walk(parents: dict[int, int | None], leaf_seq: int) -> list[int]:
@@ -123,19 +150,22 @@ def _stored(row: Sequence) -> StoredMessage:
     )
 
 
+def _part_rows(conversation_id: UUID, seqs: Sequence[int]) -> list[tuple]:
+    with _binary_cursor() as cursor:
+        cursor.execute(_PARTS_NAMED, [conversation_id, list(seqs)])
+        return list(cursor.fetchall())
+
+
 def _with_parts(
-    conversation_id: UUID, messages: list[StoredMessage], *, with_bytes: bool
+    messages: list[StoredMessage], rows: Iterable[Sequence], *, with_bytes: bool
 ) -> list[StoredMessage]:
     by_seq = {message.seq: message for message in messages}
-    with connection.cursor() as cursor:
-        cursor.execute(_PARTS, [conversation_id, list(by_seq)])
-        rows = cursor.fetchall()
     in_blobs: dict[int, list[PartDraft]] = {}
     for row in rows:
         message = by_seq[row[0]]
         part = _part(row)
         message.draft.parts.append(part)
-        if row[14] not in (PartBytes.PRESENT.value, PartBytes.REDACTED.value):
+        if row[14] not in _BYTES_ARE_HERE:
             message.lost_parts.append(row[1])
         elif row[15] is not None:
             in_blobs.setdefault(row[15], []).append(part)
@@ -148,7 +178,7 @@ def _part(row: Sequence) -> PartDraft:
     return PartDraft(
         _TYPES[row[2]],
         row[3],
-        None if row[4] is None else bytes(row[4]),
+        row[4],
         row[5],
         row[11],
         row[6],

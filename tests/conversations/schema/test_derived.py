@@ -72,6 +72,19 @@ def test_what_was_derived_from_bytes_goes_with_them(tree):
     assert fetch("SELECT count(*) FROM conversations_chunk") == [(0,)]
 
 
+def test_a_calls_derived_arguments_go_with_its_bytes(tree):
+    execute("UPDATE conversations_toolcall SET arguments = '{\"email\":\"ada@example.org\"}'")
+
+    execute(
+        "UPDATE conversations_messagepart SET bytes_state = 'erased', payload = NULL WHERE call_id = 'call_0'"
+    )
+
+    assert fetch("SELECT call_id, arguments IS NULL FROM conversations_toolcall ORDER BY 1") == [
+        ("call_0", True),
+        ("call_1", False),
+    ]
+
+
 def test_an_invalid_summary_has_no_text(tree):
     with refused("conversations_summary_invalid_has_no_text"):
         summary(tree, 1, 5, invalidated_at="2026-03-09T14:03:00Z")
