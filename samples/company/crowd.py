@@ -22,7 +22,7 @@ DAYS = 75
 OLDER_PROMPTS = ("travel-agent 39", "travel-agent 40")
 
 
-def crowd(today: datetime, *, stories: int = 240, seed: str = "wendelmere") -> Iterator[Story]:
+def crowd(today: datetime, *, stories: int = 200, seed: str = "wendelmere") -> Iterator[Story]:
     """Tell `stories` conversations of the 75 days before `today`, oldest first."""
     for number in range(stories):
         yield _story(today, number, stories, seed)

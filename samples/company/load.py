@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import UUID
 
 from django.db import transaction
@@ -12,13 +14,16 @@ from access.models import Realm
 from conversations.models import Account, Conversation
 from conversations.services.accounts import ensure_account
 from conversations.services.heads import switch_head
+from conversations.services.importing.importing import import_file
+from conversations.services.importing.report import ImportReport
 from conversations.services.recording import RecordedExchange, record_exchange
 from conversations.services.starting import start_conversation
 from conversations.vocabulary import Source
 from samples.company import told
 from samples.company.crowd import crowd
+from samples.company.exports import ImportFile, import_files
 from samples.company.shop import REALMS
-from samples.company.story import Customer, Exchange, HeadSwitch, Story, Summarised
+from samples.company.story import Customer, Exchange, HeadSwitch, Story
 
 RECORDER = Actor(ActorKind.APPLICATION, "travel-agent")
 
@@ -33,12 +38,17 @@ class Loaded:
 
     conversations: dict[str, UUID] = field(default_factory=dict)
     exchanges: int = 0
-    imported: int = 0
+    imports: dict[str, ImportReport] = field(default_factory=dict)
+
+    @property
+    def imported(self) -> int:
+        """How many conversations came from other systems' files."""
+        return sum(report.counts["conversations new"] for report in self.imports.values())
 
 
 @transaction.atomic
 def load_company(
-    *, today: datetime, crowd_size: int = 240, tell: Callable[[Story], None] = lambda story: None
+    *, today: datetime, crowd_size: int = 200, tell: Callable[[Story], None] = lambda story: None
 ) -> Loaded:
     """Load the told stories, the crowd and the import files, all or nothing; return what was loaded.
 
@@ -52,6 +62,8 @@ def load_company(
     for story in (*told.stories(today), *crowd(today, stories=crowd_size)):
         loader.load(story)
         tell(story)
+    for file in import_files(today):
+        loader.import_file(file)
     return loader.loaded
 
 
@@ -84,8 +96,6 @@ class _Loader:
                     customer = Actor(ActorKind.CUSTOMER, account.external_id)
                     seq = answers[step.exchange_id]
                     switch_head(conversation_id=conversation.pk, seq=seq, actor=customer, now=step.at)
-                case Summarised():
-                    pass
         self.loaded.conversations[story.key] = conversation.pk
 
     def _record(
@@ -112,6 +122,20 @@ class _Loader:
             actor=RECORDER,
             now=exchange.ended_at,
         )
+
+    def import_file(self, file: ImportFile) -> None:
+        """One file of another system; its importer keeps what it could not read and says so."""
+        account = self._account(file.customer, self._today)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / file.name
+            path.write_bytes(file.content)
+            self.loaded.imports[file.name] = import_file(
+                path=path,
+                realm=account.realm,
+                actor=Actor(ActorKind.IMPORTER, "load_samples"),
+                now=self._today,
+                account=account.external_id,
+            )
 
     def _account(self, customer: Customer, now: datetime) -> Account:
         known = self._accounts.get(customer.external_id)

@@ -49,19 +49,7 @@ class HeadSwitch:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summarised:
-    """The application kept a summary of everything up to the answer of an exchange."""
-
-    up_to: str
-    text: str
-    model: str
-    prompt_version: str
-    at: datetime
-    is_pinned: bool = False
-
-
-type Step = Exchange | HeadSwitch | Summarised
+type Step = Exchange | HeadSwitch
 
 
 @dataclass(slots=True)

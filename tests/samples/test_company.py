@@ -17,11 +17,13 @@ from conversations.models import (
     HeadMove,
     Message,
     MessagePart,
+    RawBody,
     ToolCall,
 )
 from conversations.reads.path import path_seqs
 from samples.company import processor_ids as ids
 from samples.company.load import Loaded, load_company
+from samples.company.shop import PERPETUA
 from samples.company.stories.wide_fork import SIBLINGS
 
 TODAY = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
@@ -234,6 +236,25 @@ def test_what_the_provider_refused_keeps_its_attempt(company):
     assert [t.http_status for t in refused] == [400, 400]
     assert "prompt is too long" in refused[1].error_message
     assert all(t.cost_usd is None and t.cost_confidence == "unknown" for t in refused)
+
+
+def test_an_export_brings_its_branch_and_leaves_a_broken_node_in_quarantine(company):
+    report = company.imports["chatgpt-export.zip"]
+
+    assert (report.counts["conversations new"], report.counts["messages"]) == (2, 8)
+    assert (report.counts["branches"], report.counts["quarantined"], report.counts["failed"]) == (1, 1, 0)
+    packing = Conversation.objects.get(external_ref="chatgpt:export-packing")
+    assert packing.title == "Packing list for Ghent"
+    assert packing.account.external_id == PERPETUA.external_id
+    assert "One rain jacket each" in live_texts(packing)[-1]
+    assert RawBody.objects.filter(raw_class="quarantine").count() == 1
+
+
+def test_the_old_flat_table_becomes_lines_of_messages(company):
+    assert company.imports["support-chats-2025.csv"].counts["conversations new"] == 3
+    complaint = Conversation.objects.get(external_ref="table:8802")
+    assert "[tool refund failed: too late] It left an hour ago." in live_texts(complaint)
+    assert not ToolCall.objects.filter(conversation=complaint).exists()
 
 
 def test_every_body_can_be_given_back(company):

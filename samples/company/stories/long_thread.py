@@ -1,14 +1,11 @@
-"""A long thread: a journey round Iceland planned over three weeks, 320 messages on one path.
-
-The application summarised it twice on the way; the later summary is pinned.
-"""
+"""A long thread: a journey round Iceland planned over three weeks, 320 messages on one path."""
 
 from datetime import datetime
 
 from samples.company import processor_ids as ids
 from samples.company.messages_api import MessagesTalk, result, text
 from samples.company.shop import PROMPT, PROMPT_VERSION, SIGRUN, tools_for_messages
-from samples.company.story import Clock, Step, Story, Summarised
+from samples.company.story import Clock, Story
 from samples.company.times import moment
 
 PLACES = (
@@ -58,26 +55,8 @@ def story(today: datetime) -> Story:
         talk.say(question.format(**words), after=30 if turn % 12 else 120_000)
         talk.answer(text(reply.format(**words)), take=1.1)
     _buy_credits(talk)
-    steps: list[Step] = list(talk.exchanges)
-    # From the back, so that the first insertion does not move the second's place.
-    steps.insert(
-        120, _summary(talk, 120, "Nine places, June, three children; Bjartur must not eat nuts.", True)
-    )
-    steps.insert(60, _summary(talk, 60, "A journey round Iceland by the ring road, with children.", False))
     title = "Round Iceland with three children, June"
-    return Story("thorsdottir-ring-road", title, SIGRUN, steps, PROMPT_VERSION)
-
-
-def _summary(talk: MessagesTalk, after: int, words: str, is_pinned: bool) -> Summarised:
-    last = talk.exchanges[after - 1]
-    return Summarised(
-        up_to=last.exchange_id,
-        text=words,
-        model="claude-haiku-5-5",
-        prompt_version="summary 3",
-        at=last.ended_at,
-        is_pinned=is_pinned,
-    )
+    return Story("thorsdottir-ring-road", title, SIGRUN, talk.exchanges, PROMPT_VERSION)
 
 
 def _buy_credits(talk: MessagesTalk) -> None:

@@ -17,7 +17,7 @@ class Command(BaseCommand):
             help="tell the stories as of this day (YYYY-MM-DD); without it, as of now",
         )
         parser.add_argument(
-            "--crowd", type=int, default=240, help="how many ordinary conversations beside the told ones"
+            "--crowd", type=int, default=200, help="how many ordinary conversations beside the told ones"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
