@@ -5,27 +5,25 @@ long amounts that a float would fold together stay two. A repeated key counts
 with its last value, as every common reader has it. Unicode is compared as is.
 """
 
-import json
-import re
 from collections.abc import Callable
+from functools import lru_cache
+from json import JSONDecodeError, JSONDecoder
 from json.encoder import encode_basestring
 
 import orjson
 
-# What orjson would turn into a float: a fraction, an exponent, an integer past 64 bits.
-# It also hits inside strings ("v1.2"); those only take the slower, equally exact way.
-_NEEDS_EXACT_NUMBERS = re.compile(rb"[0-9][.eE]|[0-9]{19}")
-_DEPTH_LIMIT = 254  # orjson's own; one limit for both ways, or equal values would part
+_DEPTH_LIMIT = 254  # orjson's own; one limit for both ways of writing, or equal values would part
 _PLAIN_DIGITS = 40  # longer integers keep an exponent: 1e200000 must not be written out
 
 
 class ExactNumber:
     """A number that is no plain integer, by its one canonical spelling (NaN by its name)."""
 
-    __slots__ = ("text",)
+    __slots__ = ("fragment", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.fragment = orjson.Fragment(text)
 
 
 type JsonValue = bool | int | str | ExactNumber | list["JsonValue"] | dict[str, "JsonValue"] | None
@@ -33,28 +31,25 @@ type JsonValue = bool | int | str | ExactNumber | list["JsonValue"] | dict[str, 
 
 def parse_value(data: bytes) -> JsonValue:
     """Read JSON without losing any number's value; ValueError where it is no JSON or nested too deep."""
-    if not _NEEDS_EXACT_NUMBERS.search(data):
-        try:
-            value: JsonValue = orjson.loads(data)
-            return value
-        except orjson.JSONDecodeError:
-            pass  # a lone surrogate is legal JSON that orjson refuses; all else fails below as well
+    text = data.decode()
     try:
-        text = data.decode("utf-8")
-        exact: JsonValue = json.loads(
-            text, parse_float=_number, parse_int=_number, parse_constant=ExactNumber
-        )
-        return exact
+        value: JsonValue = _decode(text)
+    except JSONDecodeError:
+        raise
     except RecursionError:
         raise ValueError("nested too deep") from None
+    except ValueError:
+        # An integer of more digits than Python reads at once: only then is each integer worth a call.
+        value = _decode_long(text)
+    return value
 
 
 def canonical_bytes(value: JsonValue) -> bytes:
     """Write the value in the one form that all its spellings share."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        return orjson.dumps(value, default=_fragment, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:
-        # Exact numbers and lone surrogates: the same form, written by hand.
+        # Integers past 64 bits and lone surrogates: the same form, written by hand.
         pieces: list[str] = []
         _write(value, pieces.append, _DEPTH_LIMIT)
         return "".join(pieces).encode("utf-8", "surrogatepass")
@@ -64,13 +59,39 @@ def canonical_json(data: bytes) -> bytes:
     return canonical_bytes(parse_value(data))
 
 
+@lru_cache(maxsize=4096)
+def _number(lexeme: str) -> int | ExactNumber:
+    """Give `1`, `1.0`, `10e-1` one form: the digits without outer zeros and a power of ten."""
+    mantissa, _, power = lexeme.lower().partition("e")
+    sign = "-" if mantissa.startswith("-") else ""
+    whole, _, fraction = mantissa.removeprefix("-").partition(".")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return 0
+    if len(power) > _PLAIN_DIGITS:
+        return ExactNumber(f"{sign}{whole}.{fraction}e{power}")  # beyond any use: compared as spelt
+    significant = digits.rstrip("0")
+    exponent = int(power or "0") - len(fraction) + len(digits) - len(significant)
+    if exponent >= 0 and len(significant) + exponent <= _PLAIN_DIGITS:
+        return int(f"{sign}{significant}{'0' * exponent}")
+    return ExactNumber(f"{sign}{significant}e{exponent}")
+
+
+_decode = JSONDecoder(parse_float=_number, parse_constant=ExactNumber).decode
+_decode_long = JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=ExactNumber).decode
+
+
+def _fragment(value: object) -> orjson.Fragment:
+    if isinstance(value, ExactNumber):
+        return value.fragment
+    raise TypeError
+
+
 def _write(value: JsonValue, put: Callable[[str], None], depth: int) -> None:
     if depth == 0:
         raise ValueError("nested too deep")
     if isinstance(value, str):
         put(encode_basestring(value))
-    elif isinstance(value, ExactNumber):
-        put(value.text)
     elif isinstance(value, dict):
         separator = "{"
         for key in sorted(value):
@@ -85,30 +106,14 @@ def _write(value: JsonValue, put: Callable[[str], None], depth: int) -> None:
             _write(item, put, depth - 1)
             separator = ","
         put("]" if value else "[]")
-    elif value is None:
-        put("null")
-    elif isinstance(value, bool):
-        put("true" if value else "false")
     else:
-        put(str(value))
+        put(_scalar(value))
 
 
-_NUMBER = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
-
-
-def _number(lexeme: str) -> int | ExactNumber:
-    """Give `1`, `1.0`, `10e-1` one form: the digits without outer zeros and a power of ten."""
-    match = _NUMBER.fullmatch(lexeme)
-    if match is None:
-        raise ValueError(f"not a JSON number: {lexeme[:40]}")
-    sign, whole, fraction, power = match[1], match[2], match[3] or "", match[4] or "0"
-    digits = (whole + fraction).lstrip("0")
-    if not digits:
-        return 0
-    if len(power) > _PLAIN_DIGITS:
-        return ExactNumber(f"{sign}{whole}.{fraction}e{power}")  # beyond any use: compared as spelt
-    significant = digits.rstrip("0")
-    exponent = int(power) - len(fraction) + len(digits) - len(significant)
-    if exponent >= 0 and len(significant) + exponent <= _PLAIN_DIGITS:
-        return int(f"{sign}{significant}{'0' * exponent}")
-    return ExactNumber(f"{sign}{significant}e{exponent}")
+def _scalar(value: bool | int | ExactNumber | None) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    number = value if isinstance(value, ExactNumber) else _number(str(value))
+    return number.text if isinstance(number, ExactNumber) else str(number)

@@ -229,7 +229,7 @@ def _content_value(content: JsonValue) -> JsonValue:
 
 
 def call_arguments(part: PartDraft) -> JsonValue:
-    """Give a client call's arguments by value, whatever the dialect writes around them; ValueError if unreadable."""
+    """Give a client call's arguments by value, whatever stands around them; ValueError if unreadable."""
     value = _block_value(part)
     if not isinstance(value, dict):
         return value

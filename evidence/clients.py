@@ -9,19 +9,20 @@ and the patches at most 2 % of the bodies' bytes. Ends with one line of figures.
 
 import copy
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
-from conversations.models import Generation, Message
+from conversations.models import Account, Generation, Message
 from conversations.reads.path import path_seqs
-from conversations.replay.bodies import request_body
+from conversations.replay.bodies import request_body_of as request_body
 from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect
 from evidence.customers import NOW, RECORDER, new_account
 from evidence.dialogue import Answer, Author, Turn
-from evidence.habits import HABITS, Habit, Message as SentMessage, write_body
+from evidence.habits import HABITS, Habit, write_body
+from evidence.habits import Message as SentMessage
 
 TURNS = 40
 LARGEST_SHARE = 0.02
@@ -58,7 +59,7 @@ def run_client(habit: Habit, *, name: str, seed: int, is_spaced: bool) -> Figure
     """Let one client go through its conversation, and check each body as it comes back."""
     author, account, figures = Author(seed), new_account(), Figures()
     history: list[SentMessage] = []
-    conversation_id = None
+    conversation_id: UUID | None = None
     for number, turn in enumerate(author.turns(TURNS)):
         history.append(spoken(turn))
         body = write_body(request(habit(history), number), is_spaced=is_spaced)
@@ -81,17 +82,17 @@ def run_client(habit: Habit, *, name: str, seed: int, is_spaced: bool) -> Figure
         figures.proofs[exchange.proof] += 1
         figures.matches[exchange.match] += 1
         back = request_body(conversation_id=conversation_id, number=exchange.generation_number)
-        figures.identical += back == body
+        figures.identical += int(back == body)
         if back != body:
             figures.faults.append(f"{name}, turn {number}: the body came back different")
-    check_one_path(name, conversation_id, figures)
-    patches = Generation.objects.filter(conversation_id=conversation_id).exclude(body_patch=None)
-    figures.patch_bytes = sum(len(patch) for patch in patches.values_list("body_patch", flat=True))
+    check_one_path(name, account, figures)
+    patches = Generation.objects.filter(conversation__account=account).exclude(body_patch=None)
+    figures.patch_bytes = sum(len(patch or b"") for patch in patches.values_list("body_patch", flat=True))
     return figures
 
 
-def check_one_path(name: str, conversation_id: object, figures: Figures) -> None:
-    messages = Message.objects.filter(conversation_id=conversation_id)
+def check_one_path(name: str, account: Account, figures: Figures) -> None:
+    messages = Message.objects.filter(conversation__account=account)
     last = messages.order_by("-seq").first()
     assert last is not None
     path = path_seqs(conversation_id=last.conversation_id, leaf_seq=last.seq)
@@ -136,7 +137,8 @@ def answered(answer: Answer, author: Author) -> bytes:
         {"type": "text", "text": answer.text},
     ]
     content += [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in answer.calls
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+        for call in answer.calls
     ]
     body = {
         "model": "claude-sonnet-4-6",
@@ -170,4 +172,3 @@ def line(name: str, figures: Figures) -> str:
         f" {figures.patch_bytes} of {figures.body_bytes} bytes ({share:.2%}); {matches};"
         f" {len(figures.faults)} faults"
     )
-

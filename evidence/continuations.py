@@ -63,4 +63,6 @@ def _is_answer(item: object) -> bool:
     if not isinstance(item, dict):
         return False
     kind = item.get("type", "message")
-    return item.get("role") == "assistant" or (kind != "message" and not str(kind).endswith("_output") and "role" not in item)
+    return item.get("role") == "assistant" or (
+        kind != "message" and not str(kind).endswith("_output") and "role" not in item
+    )

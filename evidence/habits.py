@@ -65,7 +65,9 @@ def arguments_written_anew(history: Sequence[Message]) -> list[Message]:
 def text_beside_calls_dropped(history: Sequence[Message]) -> list[Message]:
     """A framework that keeps either the text or the calls of an answer."""
     return [
-        _without(message, "text") if any(block["type"] == "tool_use" for block in _blocks(message)) else message
+        _without(message, "text")
+        if any(block["type"] == "tool_use" for block in _blocks(message))
+        else message
         for message in history
     ]
 
@@ -145,13 +147,24 @@ def _dumped(block: Block) -> Block:
     if block["type"] == "text":
         return {"citations": None, "text": block["text"], "type": "text"}
     if block["type"] == "tool_use":
-        return {"id": block["id"], "caller": None, "input": block["input"], "name": block["name"], "type": "tool_use"}
+        return {
+            "id": block["id"],
+            "caller": None,
+            "input": block["input"],
+            "name": block["name"],
+            "type": "tool_use",
+        }
     return dict(sorted(block.items()))
 
 
 def _rewritten(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _rewritten(value[key]) for key in sorted(value, key=lambda key: hashlib.md5(key.encode(), usedforsecurity=False).digest())}
+        return {
+            key: _rewritten(value[key])
+            for key in sorted(
+                value, key=lambda key: hashlib.md5(key.encode(), usedforsecurity=False).digest()
+            )
+        }
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value

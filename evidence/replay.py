@@ -17,7 +17,7 @@ from pathlib import Path
 
 from conversations.models import Conversation, Generation
 from conversations.reads.path import path_seqs
-from conversations.replay.bodies import request_body
+from conversations.replay.bodies import request_body_of as request_body
 from conversations.services.recording import RecordedExchange, record_exchange
 from evidence.cassettes import RecordedCall, read_cassettes
 from evidence.continuations import continued_calls, holds_an_answer
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     for calls in read_cassettes(Path(arguments[0])):
         record_cassette(calls, figures=figures)
     patches = Generation.objects.exclude(body_patch=None).values_list("body_patch", flat=True)
-    patched = sum(len(patch) for patch in patches)
+    patched = sum(len(patch or b"") for patch in patches)
     for fault in figures.faults:
         print(fault)
     print(summary(figures, patched))
@@ -69,7 +69,11 @@ def record_cassette(calls: Sequence[RecordedCall], *, figures: Figures) -> None:
         check_body(call, exchange, figures)
         check_path(call, exchange, done, figures)
         done.append((call, exchange))
-    owners = set(Conversation.objects.filter(id__in={e.conversation_id for _, e in done}).values_list("account", flat=True))
+    owners = set(
+        Conversation.objects.filter(id__in={e.conversation_id for _, e in done}).values_list(
+            "account", flat=True
+        )
+    )
     if owners != {account.pk}:
         figures.faults.append(f"{calls[0].cassette}: conversations of {len(owners)} accounts")
 
@@ -104,11 +108,15 @@ def check_path(
     if earlier := continued_calls(call, [before for before, _ in done]):
         # The JSON itself says which answer this call goes on from.
         befores = [done[index][1] for index in earlier]
-        known = {before.answer_seq for before in befores if before.conversation_id == exchange.conversation_id}
+        known = {
+            before.answer_seq for before in befores if before.conversation_id == exchange.conversation_id
+        }
     else:
         known = {seq for before in befores for seq in (before.leaf_seq, before.answer_seq)}
-    path = [] if exchange.leaf_seq is None else path_seqs(
-        conversation_id=exchange.conversation_id, leaf_seq=exchange.leaf_seq
+    path = (
+        []
+        if exchange.leaf_seq is None
+        else path_seqs(conversation_id=exchange.conversation_id, leaf_seq=exchange.leaf_seq)
     )
     if known & set(path):
         figures.on_one_path += 1
@@ -120,9 +128,9 @@ def summary(figures: Figures, patched: int) -> str:
     proofs = figures.proofs
     return (
         f"replay: {figures.recorded} recorded, {figures.identical} identical,"
-        f" {proofs['exact']} exact, {proofs['patched']} patched by {patched} bytes, {proofs['verbatim']} verbatim;"
+        f" {proofs['exact']} exact, {proofs['patched']} patched by {patched} bytes,"
+        f" {proofs['verbatim']} verbatim;"
         f" {figures.on_one_path} of {figures.continued} continued calls on one path,"
         f" {figures.matches['branched']} branches, {figures.matches['rewritten']} rewritten;"
         f" {len(figures.faults)} faults"
     )
-

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 import zstandard
@@ -52,7 +53,7 @@ class StoredBody:
     verbatim: bytes | None
 
 
-def request_body(*, conversation_id: UUID, number: int) -> bytes:
+def request_body_of(*, conversation_id: UUID, number: int) -> bytes:
     """Return the request body of attempt `number`, byte for byte as it was sent.
 
     Checked against the digest taken when it was recorded. Raises
@@ -82,7 +83,8 @@ def read_stored_body(*, conversation_id: UUID, number: int) -> StoredBody | None
         row = cursor.fetchone()
     if row is None:
         return None
-    return StoredBody(*(bytes(value) if isinstance(value, memoryview) else value for value in row))
+    values: list[Any] = [bytes(value) if isinstance(value, memoryview) else value for value in row]
+    return StoredBody(*values)
 
 
 STORED_BODY = """
@@ -109,9 +111,13 @@ def _rebuilt(stored: StoredBody, conversation_id: UUID, place: str) -> bytes:
         raise DamagedError(f"this program has no renderer number {stored.renderer}", place=place)
     if stored.envelope is None or stored.style is None or stored.size is None:
         raise NotReplayableError("the body's envelope has been purged", place=place)
-    path = [] if stored.leaf_seq is None else read_path(conversation_id=conversation_id, leaf_seq=stored.leaf_seq)
+    path = (
+        []
+        if stored.leaf_seq is None
+        else read_path(conversation_id=conversation_id, leaf_seq=stored.leaf_seq)
+    )
     messages = [message for message in path if message.seq > (stored.base_seq or 0)]
-    _refuse_lost(messages, place)
+    refuse_lost(messages, place)
     pieces = BodyPieces(
         dialect=Dialect(stored.dialect),
         style=style_of(stored.style),
@@ -129,7 +135,7 @@ def _rebuilt(stored: StoredBody, conversation_id: UUID, place: str) -> bytes:
         raise DamagedError(str(error), place=place) from error
 
 
-def _refuse_lost(messages: list[StoredMessage], place: str) -> None:
+def refuse_lost(messages: list[StoredMessage], place: str) -> None:
     for message in messages:
         if message.lost_parts:
             blocks = ", ".join(str(ordinal) for ordinal in message.lost_parts)

@@ -15,11 +15,11 @@ from functools import lru_cache, partial
 
 from conversations.drafts import HOLE_STRING, MessageDraft, PartDraft
 from conversations.vocabulary import Dialect, PartType
-from conversations.wire.render import RENDERER as AS_STORED
-from conversations.wire.render import render_request
+from conversations.wire.render import RENDERER, render_request
 from conversations.wire.shapes import Style
 from conversations.wire.shells import HABIT, RUN
 
+AS_STORED = RENDERER
 RESTYLED = 2
 SORTED_ARGUMENTS = 3
 NUMBERS = frozenset({AS_STORED, RESTYLED, SORTED_ARGUMENTS})

@@ -1,4 +1,4 @@
-"""The style of a body as one small number, as Generation keeps it. A number is never given another meaning."""
+"""The style of a body as one small number, as it is stored: none is ever given another meaning."""
 
 from conversations.wire.shapes import Style
 

@@ -86,6 +86,16 @@ def place(run: Run) -> Placed:
     return placed
 
 
+def place_locked(run: Run) -> Placed:
+    """Write the run as `place` does, for a caller that holds the transaction and the conversation's lock."""
+    with explained(place=f"conversation {run.conversation_id}"):
+        placed = _execute(run)
+        check_deferred()
+    if placed is None:
+        raise _no_parent(run)
+    return placed
+
+
 class ClientIdUsedError(Exception):
     """The client id of a message of the run is taken: the run was written before."""
 

@@ -45,7 +45,9 @@ def find_anchor(
     anchored = None if by_calls is None else _hang(messages, *by_calls, account_id, conversation_id, head_seq)
     if anchored is None and head_seq is not None:
         by_tail = _by_tail(messages, conversation_id=conversation_id, head_seq=head_seq)
-        anchored = None if by_tail is None else _hang(messages, *by_tail, account_id, conversation_id, head_seq)
+        anchored = (
+            None if by_tail is None else _hang(messages, *by_tail, account_id, conversation_id, head_seq)
+        )
     return anchored
 
 
@@ -62,7 +64,7 @@ def _hang(
     path = RequestPath.along(messages, chain, first=index)
     matched = find_deepest(path, conversation_id=conversation_id, head_seq=head_seq) or Matched(seq, index, 0)
     # A turn that is still not known is history that the store never saw: a branch.
-    return (path, matched) if matched.index >= last_turn_end(messages) else None
+    return (path, matched) if matched.place >= last_turn_end(messages) else None
 
 
 def _by_calls(
@@ -88,7 +90,7 @@ def _by_calls(
 def _by_tail(
     messages: Sequence[MessageDraft], *, conversation_id: UUID, head_seq: int
 ) -> tuple[int, int] | None:
-    """Whether the request's history, up to its last turn, is the end of the live path, whatever results say."""
+    """Whether the history, up to its last turn, is the end of the live path, whatever results say."""
     end = last_turn_end(messages)
     if end == 0:
         return None
@@ -121,7 +123,11 @@ def _units(messages: Sequence[MessageDraft]) -> list[bytes]:
             texts += [part_text(part) for part in message.parts if part.type == PartType.TEXT]
             continue
         units += [unit for unit in [turn_unit(calls, texts)] if unit is not None]
-        units += [f"result:{part.tool_call_id}".encode() for part in message.parts if part.type == PartType.TOOL_RESULT]
+        units += [
+            f"result:{part.tool_call_id}".encode()
+            for part in message.parts
+            if part.type == PartType.TOOL_RESULT
+        ]
         units += block_units(_without_results(message))
         calls, texts = [], []
     return units + [unit for unit in [turn_unit(calls, texts)] if unit is not None]

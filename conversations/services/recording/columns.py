@@ -10,6 +10,7 @@ from conversations.services.recording.exchange import ProviderCall, Reading
 from conversations.services.recording.storable import fitted, storable
 from conversations.vocabulary import GenerationStatus, HistoryMatch
 from conversations.wire.literals import readable_copy
+from conversations.wire.shapes import Usage
 
 
 def generation_columns(reading: Reading, name: AttemptName, match: HistoryMatch) -> dict[str, Any]:
@@ -38,8 +39,9 @@ def generation_columns(reading: Reading, name: AttemptName, match: HistoryMatch)
         **_hosted_columns(reading),
         **_time_columns(call, response.status),
     }
-    if response.usage is not None:
-        columns |= {**usage_columns(response.usage), "usage": storable(response.usage.raw)}
+    # Always the same columns: the statement that writes them stays prepared.
+    usage = response.usage or Usage()
+    columns |= {**usage_columns(usage), "usage": storable(usage.raw) if response.usage else None}
     return {**columns, **_cost_columns(reading, model)}
 
 

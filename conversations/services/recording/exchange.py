@@ -9,8 +9,9 @@ from access.actors import Actor
 from conversations.services.recording.storable import fitted
 from conversations.vocabulary import BodyProof, Dialect, GenerationStatus, HistoryMatch
 from conversations.wire.dialects import module_for
-from conversations.wire.streams.events import is_event_stream
 from conversations.wire.shapes import ParsedRequest, ParsedResponse, Violation, WireError
+from conversations.wire.streams.events import is_event_stream
+from conversations.wire.validate import find_request_violations
 
 PROVIDERS = {
     Dialect.ANTHROPIC_MESSAGES: "anthropic",
@@ -70,9 +71,14 @@ class RecordedExchange:
     leaf_seq: int | None
     answer_seq: int | None
     new_seqs: tuple[int, ...] = ()
-    violations: tuple[Violation, ...] = ()
     notes: tuple[str, ...] = ()
     was_known: bool = False
+    request: ParsedRequest | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def violations(self) -> list[Violation]:
+        """The provider's rules that the request broke: warnings, worked out when they are asked for."""
+        return [] if self.request is None else find_request_violations(self.request)
 
 
 @dataclass(slots=True)
@@ -118,8 +124,6 @@ def read_exchange(call: ProviderCall) -> Reading:
 def _read_response(call: ProviderCall) -> ParsedResponse:
     if call.response_body is None:
         # Nobody can say whether the provider answered, and billed: the attempt stays, its cost unknown.
-        return ParsedResponse(
-            status=GenerationStatus.INTERRUPTED, message=None, notes=["no answer arrived"]
-        )
+        return ParsedResponse(status=GenerationStatus.INTERRUPTED, message=None, notes=["no answer arrived"])
     response: ParsedResponse = module_for(call.dialect).parse_response(call.response_body, call.http_status)
     return response

@@ -5,9 +5,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from conversations.errors import NotFoundError
 from conversations.identity import path_digests
-from conversations.models import Conversation
 from conversations.services.recording.exchange import Reading
 from conversations.services.starting import start_conversation
 from conversations.vocabulary import Role, Source
@@ -22,20 +20,14 @@ class Found(NamedTuple):
 
 
 def find_conversation(reading: Reading) -> Found:
-    """Return the conversation that is named, held by the provider's id, or known by its history; else a new one.
+    """Return the conversation: named, held by the provider's id, or known by its history; else a new one.
 
-    Only conversations of the call's own account are ever found. Raises
-    NotFoundError where the one that is named is not the account's.
+    Nothing but the account's own conversations is ever found; whether the one
+    that is named is among them is asked when it is locked.
     """
     call, request = reading.call, reading.request
     hosted = None if request is None else _by_provider_ids(call.account_id, request)
     if call.conversation_id is not None:
-        if not Conversation.objects.filter(id=call.conversation_id, account_id=call.account_id).exists():
-            raise NotFoundError(
-                "no-conversation",
-                "the account has no such conversation",
-                place=f"conversation {call.conversation_id}",
-            )
         is_same = hosted is not None and hosted.conversation_id == call.conversation_id
         return hosted if hosted is not None and is_same else Found(call.conversation_id)
     if hosted is not None:

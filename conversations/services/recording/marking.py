@@ -30,8 +30,12 @@ def mark_broken(path: Sequence[StoredMessage], new: Sequence[MessageDraft]) -> M
     """Mark the new messages' results without a call, and say which calls are passed over."""
     pairing = mark_orphans([*(stored.draft for stored in path), *new])
     return Marked(
-        passed_over=tuple((path[index].seq, call_id) for index, call_id in pairing.unanswered if index < len(path)),
-        unanswered=tuple((index - len(path), call_id) for index, call_id in pairing.unanswered if index >= len(path)),
+        passed_over=tuple(
+            (path[index].seq, call_id) for index, call_id in pairing.unanswered if index < len(path)
+        ),
+        unanswered=tuple(
+            (index - len(path), call_id) for index, call_id in pairing.unanswered if index >= len(path)
+        ),
         has_orphans=any(part.orphan for message in new for part in message.parts),
     )
 

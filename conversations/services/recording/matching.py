@@ -18,10 +18,10 @@ from conversations.vocabulary import Role
 
 
 class Point(NamedTuple):
-    """A place in the request: behind the first `parts` parts of message `index`."""
+    """A place in the request: behind the first `parts` parts of message `place`."""
 
     digest: bytes
-    index: int
+    place: int
     parts: int
 
 
@@ -58,11 +58,11 @@ class Candidate(NamedTuple):
 class Matched(NamedTuple):
     """The stored message that the request hangs on, and what of the request is known up to there.
 
-    `messages[:index]` are known whole, and `parts` parts of the next one.
+    `messages[:place]` are known whole, and `parts` parts of the next one.
     """
 
     seq: int
-    index: int
+    place: int
     parts: int
 
 
@@ -106,12 +106,12 @@ def _settle(
     first = position
     while first and path.points[first - 1].digest == digest:
         first -= 1
-    while first < position and path.points[first + 1].index == path.points[first].index:
+    while first < position and path.points[first + 1].place == path.points[first].place:
         first += 1  # a blank part at a message's end belongs to the message
     chain = _chain_of(found, conversation_id, head_seq)
     start, end = path.points[first], path.points[position]
-    blanks = end.index - start.index
-    is_whole = end.index == len(path.messages) - 1
+    blanks = end.place - start.place
+    is_whole = end.place == len(path.messages) - 1
     if blanks:
         known = min(blanks, len(chain) - 1)
         return _ending(path, chain[known].seq, start, skipped=known)
@@ -123,9 +123,9 @@ def _settle(
 
 
 def _ending(path: RequestPath, seq: int, point: Point, *, skipped: int = 0) -> Matched:
-    if skipped or point.parts == len(path.messages[point.index].parts):
-        return Matched(seq, point.index + skipped + 1, 0)
-    return Matched(seq, point.index, point.parts)
+    if skipped or point.parts == len(path.messages[point.place].parts):
+        return Matched(seq, point.place + skipped + 1, 0)
+    return Matched(seq, point.place, point.parts)
 
 
 def _chain_of(found: Sequence[Candidate], conversation_id: UUID, head_seq: int | None) -> list[Candidate]:

@@ -1,47 +1,55 @@
-"""Each exchange once: a second delivery finds the first, also when both arrive together."""
+"""Each exchange once: what was recorded under a key is found again and never written twice.
 
-import hashlib
-import struct
+The key is unique in the database. Of two recorders of one exchange the second
+is refused by that key when it writes; it rolls back and finds the first.
+"""
+
+from uuid import UUID
 
 from django.db import connection
 
-from conversations.models import Exchange, Generation
 from conversations.services.recording.exchange import RecordedExchange
 from conversations.vocabulary import BodyProof, GenerationStatus, HistoryMatch
 
+KEY = "conversations_exchange_pkey"
+
 
 def find_recorded(*, realm_id: int, key: str) -> RecordedExchange | None:
-    """Return what was recorded under the key, after any recorder of the same key has ended.
-
-    The lock belongs to the transaction: until it ends, no other recorder of
-    this exchange gets past here.
-    """
+    """Return what was recorded under the key."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_lock_number(realm_id, key)])
-    # A statement of its own, so that it sees what was committed while we waited.
-    exchange = Exchange.objects.filter(realm_id=realm_id, exchange_id=key).first()
-    if exchange is None:
+        cursor.execute(RECORDED, [realm_id, key])
+        row = cursor.fetchone()
+    if row is None:
         return None
-    generation = Generation.objects.get(conversation_id=exchange.conversation_id, number=exchange.number)
-    return recorded(generation, was_known=True)
-
-
-def recorded(generation: Generation, *, was_known: bool) -> RecordedExchange:
+    conversation_id, number, request_id, attempt, status, match, proof, leaf_seq, answer_seq = row
     return RecordedExchange(
-        conversation_id=generation.conversation_id,
-        generation_number=generation.number,
-        request_id=generation.request_id,
-        attempt=generation.attempt,
-        status=GenerationStatus(generation.status),
-        match=HistoryMatch(generation.match or HistoryMatch.UNPLACED),
-        proof=BodyProof(generation.body_proof),
-        leaf_seq=generation.leaf_seq,
-        answer_seq=generation.message_seq,
-        notes=tuple(generation.notes),
-        was_known=was_known,
+        conversation_id=conversation_id,
+        generation_number=number,
+        request_id=request_id,
+        attempt=attempt,
+        status=GenerationStatus(status),
+        match=HistoryMatch(match),
+        proof=BodyProof(proof),
+        leaf_seq=leaf_seq,
+        answer_seq=answer_seq,
+        was_known=True,
     )
 
 
-def _lock_number(realm_id: int, key: str) -> int:
-    digest = hashlib.sha256(f"exchange:{realm_id}:{key}".encode("utf-8", "surrogatepass")).digest()
-    return int(struct.unpack(">q", digest[:8])[0])
+RECORDED = """
+SELECT g.conversation_id, g.number, g.request_id, g.attempt, g.status, g.match, g.body_proof,
+    g.leaf_seq, g.message_seq
+FROM conversations_exchange e
+JOIN conversations_generation g ON g.conversation_id = e.conversation_id AND g.number = e.number
+WHERE e.realm_id = %s AND e.exchange_id = %s
+"""
+
+
+def keep_key(*, realm_id: int, key: str, tree_id: UUID, number: int) -> None:
+    """Write the key; IntegrityError of KEY where another recorder was first."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO conversations_exchange (realm_id, exchange_id, conversation_id, number)"
+            " VALUES (%s, %s, %s, %s)",
+            [realm_id, key, tree_id, number],
+        )

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.db import connection
 
 from conversations.drafts import MessageDraft
 from conversations.identity import PathChain
-from conversations.models import Conversation
 from conversations.reads.digests import chain_at
 from conversations.reads.path import StoredMessage, read_path
 from conversations.services.recording.anchoring import find_anchor, last_turn_end
 from conversations.services.recording.matching import Matched, RequestPath, find_deepest
+from conversations.services.recording.tree import Tree
 from conversations.vocabulary import BranchReason, HeadMoveReason, HistoryMatch, Role
 
 
@@ -24,7 +23,7 @@ class Placement:
     stands at the request's end, ready for the answer.
     """
 
-    conversation: Conversation
+    tree: Tree
     match: HistoryMatch
     branch_reason: BranchReason
     path: Sequence[StoredMessage]
@@ -55,38 +54,40 @@ _HEAD_REASONS = {
 }
 
 
-def place_request(
-    messages: Sequence[MessageDraft], *, conversation: Conversation, base_seq: int | None
-) -> Placement:
-    """Find the request's place in the locked conversation.
+def place_request(messages: Sequence[MessageDraft], *, tree: Tree, base_seq: int | None) -> Placement:
+    """Find the request's place in the locked tree.
 
     With `base_seq` the provider puts that message's path in front of the body.
     """
-    account_id, conversation_id, head_seq = conversation.account_id, conversation.id, conversation.head_seq
+    account_id, conversation_id, head_seq = tree.account_id, tree.id, tree.head_seq
     chain = chain_at(account_id=account_id, conversation_id=conversation_id, seq=base_seq)
     request = RequestPath.along(messages, chain)
     matched = find_deepest(request, conversation_id=conversation_id, head_seq=head_seq)
     is_rewritten = False
-    if base_seq is None and head_seq is not None and (matched.index if matched else 0) < last_turn_end(messages):
+    if (
+        base_seq is None
+        and head_seq is not None
+        and (matched.place if matched else 0) < last_turn_end(messages)
+    ):
         anchored = find_anchor(
             messages,
             account_id=account_id,
             conversation_id=conversation_id,
             head_seq=head_seq,
-            behind=matched.index if matched else 0,
+            behind=matched.place if matched else 0,
         )
         if anchored is not None:
             request, matched = anchored
             is_rewritten = True
     if matched is None and base_seq is not None:
         matched = Matched(base_seq, 0, 0)
-    path = _path_to(conversation, matched)
+    path = _path_to(tree, matched)
     if is_rewritten and matched is not None:
         base_seq = _cut_off_at(path, matched)
     new, digests = _remainder(request, matched)
-    match, branch_reason = _judge(conversation, path, new, is_rewritten=is_rewritten)
+    match, branch_reason = _judge(tree, path, new, is_rewritten=is_rewritten)
     return Placement(
-        conversation=conversation,
+        tree=tree,
         match=match,
         branch_reason=branch_reason,
         path=path,
@@ -97,38 +98,36 @@ def place_request(
     )
 
 
-def _path_to(conversation: Conversation, matched: Matched | None) -> list[StoredMessage]:
-    return [] if matched is None else read_path(conversation_id=conversation.id, leaf_seq=matched.seq)
+def _path_to(tree: Tree, matched: Matched | None) -> list[StoredMessage]:
+    return [] if matched is None else read_path(conversation_id=tree.id, leaf_seq=matched.seq)
 
 
 def _cut_off_at(path: Sequence[StoredMessage], matched: Matched) -> int | None:
     """The body holds as many messages of the path as were matched: what comes before was cut off."""
-    outside = len(path) - matched.index
+    outside = len(path) - matched.place
     return path[outside - 1].seq if outside > 0 else None
 
 
-def _remainder(
-    request: RequestPath, matched: Matched | None
-) -> tuple[list[MessageDraft], list[bytes]]:
+def _remainder(request: RequestPath, matched: Matched | None) -> tuple[list[MessageDraft], list[bytes]]:
     if matched is None:
         return list(request.messages), list(request.digests)
-    new = list(request.messages[matched.index :])
+    new = list(request.messages[matched.place :])
     if matched.parts:
         # The client merged what was said later into a message that is known: only the rest is new.
         new[0] = replace(new[0], parts=new[0].parts[matched.parts :], shell=None)
-    return new, request.digests[matched.index :]
+    return new, request.digests[matched.place :]
 
 
 def _judge(
-    conversation: Conversation,
+    tree: Tree,
     path: Sequence[StoredMessage],
     new: Sequence[MessageDraft],
     *,
     is_rewritten: bool,
 ) -> tuple[HistoryMatch, BranchReason]:
-    if not path and conversation.head_seq is None:
+    if not path and tree.head_seq is None:
         return HistoryMatch.STARTED, BranchReason.CONTINUE
-    siblings = _roles_below(conversation, path[-1].seq if path else None)
+    siblings = _roles_below(tree, path[-1].seq if path else None)
     match = HistoryMatch.REWRITTEN if is_rewritten else HistoryMatch.CONTINUED
     if not siblings:
         return match, BranchReason.CONTINUE
@@ -139,13 +138,13 @@ def _judge(
     return (match if is_rewritten else HistoryMatch.BRANCHED), reason
 
 
-def _roles_below(conversation: Conversation, seq: int | None) -> set[str]:
-    if seq is not None and seq == conversation.next_seq - 1:
+def _roles_below(tree: Tree, seq: int | None) -> set[str]:
+    if seq is not None and seq == tree.next_seq - 1:
         return set()  # written last: nothing can hang below it
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT DISTINCT role FROM conversations_message"
             " WHERE conversation_id = %s AND parent_seq IS NOT DISTINCT FROM %s",
-            [conversation.id, seq],
+            [tree.id, seq],
         )
         return {row[0] for row in cursor.fetchall()}

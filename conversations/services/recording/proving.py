@@ -32,7 +32,11 @@ def prove_body(
     *, body: bytes, request: ParsedRequest | None, path: Sequence[MessageDraft], now: datetime
 ) -> Proof:
     """Render the body from its stored pieces and say what else is needed to get the sent bytes back."""
-    columns: dict[str, Any] = {"body_sha256": hashlib.sha256(body).digest(), "body_size": len(body)}
+    columns: dict[str, Any] = {
+        **dict.fromkeys(_REBUILDING_COLUMNS),
+        "body_sha256": hashlib.sha256(body).digest(),
+        "body_size": len(body),
+    }
     rendering = None if request is None else find_rendering(body=body, request=request, path=path)
     if request is None or rendering is None:
         return Proof(BodyProof.VERBATIM, {**columns, "body_proof": BodyProof.VERBATIM.value})
@@ -47,16 +51,18 @@ def prove_body(
     return Proof(proof, columns)
 
 
+_FRAGMENT_COLUMNS = ("preamble_id", "leading_id", "tools_id", "envelope_id")
+_REBUILDING_COLUMNS = (*_FRAGMENT_COLUMNS, "body_style", "body_renderer", "body_patch")
+
+
 class Rendering(NamedTuple):
-    """The renderer that comes closest, and the patch that is still needed; none where it gives the body itself."""
+    """The renderer that comes closest, and the patch still needed; none where it gives the body."""
 
     renderer: int
     patch: bytes | None
 
 
-def find_rendering(
-    *, body: bytes, request: ParsedRequest, path: Sequence[MessageDraft]
-) -> Rendering | None:
+def find_rendering(*, body: bytes, request: ParsedRequest, path: Sequence[MessageDraft]) -> Rendering | None:
     """Return the first renderer that comes close enough, else the closest; None where none comes near."""
     pieces = BodyPieces(
         dialect=request.dialect,
@@ -90,15 +96,15 @@ def _fragment_columns(request: ParsedRequest, *, now: datetime) -> dict[str, Any
         "envelope_id": (FragmentKind.ENVELOPE, request.envelope),
     }
     present = {
-        name: (hashlib.sha256(body).digest(), kind, body) for name, (kind, body) in pieces.items() if body is not None
+        name: (hashlib.sha256(body).digest(), kind, body)
+        for name, (kind, body) in pieces.items()
+        if body is not None
     }
     ids = keep_fragments({digest: (kind, body) for digest, kind, body in present.values()}, now=now)
     return {name: ids[digest] for name, (digest, _, _) in present.items()}
 
 
-def keep_fragments(
-    pieces: dict[bytes, tuple[FragmentKind, bytes]], *, now: datetime
-) -> dict[bytes, int]:
+def keep_fragments(pieces: dict[bytes, tuple[FragmentKind, bytes]], *, now: datetime) -> dict[bytes, int]:
     """Store each piece once per digest; return their ids by digest.
 
     The rows are locked as a generation that refers to them would lock them, so
@@ -112,7 +118,12 @@ def keep_fragments(
                 "INSERT INTO conversations_fragment (sha256, kind, body, created_at)"
                 " SELECT digest, kind, body, %s FROM unnest(%s::bytea[], %s::text[], %s::bytea[])"
                 " AS piece(digest, kind, body) ON CONFLICT (sha256) DO NOTHING",
-                [now, missing, [pieces[one][0].value for one in missing], [pieces[one][1] for one in missing]],
+                [
+                    now,
+                    missing,
+                    [pieces[one][0].value for one in missing],
+                    [pieces[one][1] for one in missing],
+                ],
             )
             found |= _find_fragments(cursor, missing)
     return found
@@ -120,7 +131,8 @@ def keep_fragments(
 
 def _find_fragments(cursor: Any, digests: Sequence[bytes]) -> dict[bytes, int]:
     cursor.execute(
-        "SELECT sha256, id FROM conversations_fragment WHERE sha256 = ANY(%s::bytea[]) ORDER BY id FOR KEY SHARE",
+        "SELECT sha256, id FROM conversations_fragment WHERE sha256 = ANY(%s::bytea[])"
+        " ORDER BY id FOR KEY SHARE",
         [list(digests)],
     )
     return {bytes(digest): int(number) for digest, number in cursor.fetchall()}

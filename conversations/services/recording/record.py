@@ -1,20 +1,18 @@
 """The main door: an exchange with a provider goes in, whole, once, and proved.
 
-One transaction: wait for other recorders of the same exchange, find the
-conversation, lock it, match the request's history against the tree, render the
-body from what will be stored, write what is new in one statement, and say how
-the body is given back.
+One transaction: find the conversation, lock it, match the request's history
+against the tree, render the body from what will be stored, write what is new in
+one statement, and say how the body is given back.
 """
 
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from access.actors import Actor
-from conversations.errors import StoreError
-from conversations.models import Account, Conversation
-from conversations.services.placing import lock_conversation
+from conversations.errors import NotFoundError, StoreError, constraint_of
+from conversations.models import Account
 from conversations.services.recording.exchange import (
     PROVIDERS,
     ProviderCall,
@@ -23,8 +21,9 @@ from conversations.services.recording.exchange import (
     read_exchange,
 )
 from conversations.services.recording.finding import find_conversation
-from conversations.services.recording.once import find_recorded
+from conversations.services.recording.once import KEY, find_recorded
 from conversations.services.recording.placement import place_request
+from conversations.services.recording.tree import lock_tree
 from conversations.services.recording.writing import write_exchange, write_unplaced
 from conversations.vocabulary import Dialect
 
@@ -81,22 +80,34 @@ def record_exchange(
     return record_reading(read_exchange(call))
 
 
-@transaction.atomic
 def record_reading(reading: Reading) -> RecordedExchange:
     """Write an exchange that was read; the part of `record_exchange` that needs the database."""
+    try:
+        try:
+            return _record(reading)
+        except StoreError as refusal:
+            if isinstance(refusal, NotFoundError):
+                raise
+            # A history that no mark makes fit: kept whole, hung on the last message that fits.
+            return _record(reading, refusal=str(refusal))
+    except IntegrityError as error:
+        known = find_recorded(realm_id=reading.call.realm_id, key=reading.exchange_key)
+        if constraint_of(error) != KEY or known is None:
+            raise
+        return known
+
+
+@transaction.atomic
+def _record(reading: Reading, *, refusal: str = "") -> RecordedExchange:
     if reading.exchange_key:
         known = find_recorded(realm_id=reading.call.realm_id, key=reading.exchange_key)
         if known is not None:
             return known
     found = find_conversation(reading)
-    lock_conversation(found.conversation_id)
-    conversation = Conversation.objects.get(id=found.conversation_id)
+    tree = lock_tree(conversation_id=found.conversation_id, account_id=reading.call.account_id)
     if reading.request is None:
-        return write_unplaced(reading, conversation, at=None, why=reading.trouble)
-    placement = place_request(reading.request.messages, conversation=conversation, base_seq=found.base_seq)
-    try:
-        with transaction.atomic():
-            return write_exchange(reading, placement)
-    except StoreError as refusal:
-        # A history that no mark makes fit: kept whole, hung on the last message that fits.
-        return write_unplaced(reading, conversation, at=placement.below_seq, why=str(refusal))
+        return write_unplaced(reading, tree, at=None, why=reading.trouble)
+    placement = place_request(reading.request.messages, tree=tree, base_seq=found.base_seq)
+    if refusal:
+        return write_unplaced(reading, tree, at=placement.below_seq, why=refusal)
+    return write_exchange(reading, placement)

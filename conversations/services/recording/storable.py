@@ -7,7 +7,7 @@ from conversations.wire.literals import readable_copy
 
 
 def fitted(value: str, length: int) -> str:
-    """Make the value fit its column: storable, and where it is too long its beginning and a digest of the whole."""
+    """Make the value fit its column; of one that is too long, its beginning and a digest of the whole."""
     value = readable_copy(value)
     if len(value) <= length:
         return value

@@ -1,0 +1,56 @@
+"""`manage.py replay_body CONVERSATION ATTEMPT`: the bytes that were sent, exactly."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from conversations.replay import ReplayError, next_body_at, request_body_of
+from conversations.vocabulary import Dialect
+
+
+class Command(BaseCommand):
+    help = "Print the request body of an attempt byte for byte, or the body that would be sent next."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("conversation", type=UUID)
+        parser.add_argument("attempt", type=int, nargs="?", help="the attempt's number in the conversation")
+        parser.add_argument("--next", type=int, metavar="SEQ", help="the body for going on from this message")
+        parser.add_argument(
+            "--dialect", choices=Dialect.values, help="with --next: in this provider's format"
+        )
+        parser.add_argument("--model", default="", help="with --next, where no attempt on the path names one")
+        parser.add_argument("--output", type=Path, help="a file to write to, instead of standard output")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if (options["attempt"] is None) == (options["next"] is None):
+            raise CommandError("Name an attempt, or a message with --next.")
+        try:
+            body = self.next_body(options) if options["attempt"] is None else self.sent_body(options)
+        except ReplayError as error:
+            raise CommandError(str(error)) from error
+        if options["output"]:
+            options["output"].write_bytes(body)
+        else:
+            # Django's wrapper around standard output takes text only, and ends it with a newline.
+            sys.stdout.buffer.write(body)
+
+    def sent_body(self, options: dict[str, Any]) -> bytes:
+        return request_body_of(conversation_id=options["conversation"], number=options["attempt"])
+
+    def next_body(self, options: dict[str, Any]) -> bytes:
+        dialect = Dialect(options["dialect"]) if options["dialect"] else None
+        composed = next_body_at(
+            conversation_id=options["conversation"],
+            leaf_seq=options["next"],
+            dialect=dialect,
+            model=options["model"],
+        )
+        for violation in composed.violations:
+            self.stderr.write(f"{violation.place}: {violation.explanation} ({violation.rule})")
+        for note in composed.notes:
+            self.stderr.write(note)
+        return composed.body
