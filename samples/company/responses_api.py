@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from conversations.vocabulary import Dialect
 from samples.company.client_json import JsonWriter, compact, spaced
 from samples.company.story import Clock, Exchange, Mint, estimated_tokens
 
 type Item = dict[str, object]
+type Event = tuple[str, dict[str, object]]
 
 _PIECE = 40
 
@@ -167,49 +169,47 @@ class ResponsesTalk:
 
 
 def _events(response: Mapping[str, object]) -> Iterator[bytes]:
-    number = 0
-
-    def event(kind: str, **data: object) -> bytes:
-        nonlocal number
-        line = {"type": kind, **data, "sequence_number": number}
-        number += 1
-        return (
-            f"event: {kind}\ndata: {json.dumps(line, separators=(',', ':'), ensure_ascii=False)}\n\n".encode()
+    """The response as its event stream; every event carries its number."""
+    for number, (kind, data) in enumerate(_numbered(response)):
+        line = json.dumps(
+            {"type": kind, **data, "sequence_number": number}, separators=(",", ":"), ensure_ascii=False
         )
+        yield f"event: {kind}\ndata: {line}\n\n".encode()
 
+
+def _numbered(response: Mapping[str, object]) -> Iterator[Event]:
     begun = {**response, "status": "in_progress", "output": [], "usage": None}
-    yield event("response.created", response=begun)
-    yield event("response.in_progress", response=begun)
+    yield "response.created", {"response": begun}
+    yield "response.in_progress", {"response": begun}
     items = response["output"]
     for index, item in enumerate(items if isinstance(items, list) else []):
-        place = {"output_index": index}
-        empty = {**item, "status": "in_progress"} if "status" in item else dict(item)
-        if item["type"] == "message":
-            yield event("response.output_item.added", **place, item={**empty, "content": []})
-            place |= {"item_id": item["id"], "content_index": 0}
-            part = item["content"][0]
-            yield event("response.content_part.added", **place, part={**part, "text": ""})
-            for piece in _pieces(part["text"]):
-                yield event("response.output_text.delta", **place, delta=piece)
-            yield event("response.output_text.done", **place, text=part["text"])
-            yield event("response.content_part.done", **place, part=part)
-        elif item["type"] == "function_call":
-            yield event("response.output_item.added", **place, item={**empty, "arguments": ""})
-            for piece in _pieces(item["arguments"]):
-                yield event(
-                    "response.function_call_arguments.delta", **place, item_id=item["id"], delta=piece
-                )
-            yield event(
-                "response.function_call_arguments.done",
-                **place,
-                item_id=item["id"],
-                arguments=item["arguments"],
-            )
-        else:
-            yield event("response.output_item.added", **place, item=empty)
-        yield event("response.output_item.done", output_index=index, item=item)
-    ending = "response.completed" if response["status"] == "completed" else "response.incomplete"
-    yield event(ending, response=response)
+        yield from _item_events(index, item)
+        yield "response.output_item.done", {"output_index": index, "item": item}
+    is_whole = response["status"] == "completed"
+    yield "response.completed" if is_whole else "response.incomplete", {"response": response}
+
+
+def _item_events(index: int, item: dict[str, Any]) -> Iterator[Event]:
+    """An item as it grows; what does not grow arrives whole."""
+    place: dict[str, object] = {"output_index": index}
+    empty = {**item, "status": "in_progress"} if "status" in item else dict(item)
+    if item["type"] == "message":
+        yield "response.output_item.added", {**place, "item": {**empty, "content": []}}
+        place |= {"item_id": item["id"], "content_index": 0}
+        part = item["content"][0]
+        yield "response.content_part.added", {**place, "part": {**part, "text": ""}}
+        for piece in _pieces(part["text"]):
+            yield "response.output_text.delta", {**place, "delta": piece}
+        yield "response.output_text.done", {**place, "text": part["text"]}
+        yield "response.content_part.done", {**place, "part": part}
+    elif item["type"] == "function_call":
+        yield "response.output_item.added", {**place, "item": {**empty, "arguments": ""}}
+        place |= {"item_id": item["id"]}
+        for piece in _pieces(item["arguments"]):
+            yield "response.function_call_arguments.delta", {**place, "delta": piece}
+        yield "response.function_call_arguments.done", {**place, "arguments": item["arguments"]}
+    else:
+        yield "response.output_item.added", {**place, "item": empty}
 
 
 def _pieces(words: str) -> Iterator[str]:
