@@ -4,6 +4,24 @@ Each entry names a Celery task by its dotted path, so that this file imports no 
 The console reads it as `settings.CELERY_BEAT_SCHEDULE`.
 """
 
+from datetime import timedelta
 from typing import Any
 
-BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+MINUTE = timedelta(minutes=1)
+
+
+def job(kind: str, *, every: timedelta) -> dict[str, Any]:
+    """Start a job of that kind at each beat; its runs are rows, which the console shows."""
+    return {"task": "jobs.start", "schedule": every, "args": [kind, int(every.total_seconds())]}
+
+
+BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    # Open effects: what became of a request whose answer was lost. Looks and settles, never sends.
+    "ledger.sweep": job("ledger.sweep", every=2 * MINUTE),
+    # Refunds that two people have agreed on.
+    "ledger.send_refunds": job("ledger.send_refunds", every=MINUTE),
+    # Webhooks that were kept while no worker could be woken.
+    "ledger.work_events": job("ledger.work_events", every=5 * MINUTE),
+    # What webhooks missed.
+    "ledger.pull": job("ledger.pull", every=30 * MINUTE),
+}

@@ -1,5 +1,6 @@
 """Settings. docs/operator.md lists the environment variables that are read here."""
 
+import os
 from pathlib import Path
 
 from django.utils.csp import CSP
@@ -156,6 +157,18 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
 }
+
+# The payment processor; docs/ledger.md says what each one does. Without a key nothing is asked or sent.
+STRIPE_API_KEY = os.environ.get("STRIPE_API_KEY", "")
+# Where its API is, if not at the SDK's own address: the sandbox of the demo and the tests.
+STRIPE_API_BASE = os.environ.get("STRIPE_API_BASE", "")
+# Several while one is exchanged for the next.
+STRIPE_WEBHOOK_SECRETS = env.words("STRIPE_WEBHOOK_SECRET", default=[])
+STRIPE_TIMEOUT_SECONDS = env.number("STRIPE_TIMEOUT_SECONDS", default=30)
+# How long the processor remembers an idempotency key. Longer than it does would charge twice.
+STRIPE_KEY_LIFE_HOURS = env.number("STRIPE_KEY_LIFE_HOURS", default=24)
+OTHER_KEY_LIFE_HOURS = env.number("OTHER_KEY_LIFE_HOURS", default=0)
+WEBHOOK_BYTES_LIMIT = env.number("WEBHOOK_BYTES_LIMIT", default=256 * 1024)
 
 CELERY_BROKER_URL = databases.broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -67,6 +67,35 @@ class Operation(TextChoices):
     OTHER = "other"
 
 
+class AmountUnit(TextChoices):
+    """How a tool's arguments write amounts: 1999 (minor) or "19.99" (major)."""
+
+    MINOR = "minor"
+    MAJOR = "major"
+
+
+class ReferenceKind(TextChoices):
+    """What an id of the processor is to the effect. `target` is what a refund gives back."""
+
+    INTENT = "intent"
+    CHARGE = "charge"
+    REFUND = "refund"
+    TARGET = "target"
+    OTHER = "other"
+
+
+class ContradictionKind(TextChoices):
+    """What the processor says that no move of a state can express."""
+
+    SECOND_CHARGE = "second_charge"
+    FAILED_AFTER_APPLIED = "failed_after_applied"
+    OTHER_CURRENCY = "other_currency"
+    KEY_REUSED = "key_reused"
+    SENT_UNMARKED = "sent_unmarked"
+    REFUNDED_PAST_SETTLED = "refunded_past_settled"
+    SETTLED_AFTER_FAILED = "settled_after_failed"
+
+
 class Standing(TextChoices):
     """Where the call of an effect stands in its conversation."""
 

@@ -127,6 +127,78 @@ CREATE TRIGGER ledger_append_only BEFORE UPDATE OR DELETE ON {table}
 FOR EACH ROW EXECUTE FUNCTION ledger_append_only()
 """
 
+# The key holds that the state has its line; this, that no line is written without moving the state.
+LAST_MOVE_IS_THE_STATE = """
+CREATE FUNCTION ledger_last_move_is_the_state() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM ledger_tooleffect e WHERE e.id = new.effect_id AND e.move < new.number) THEN
+        RAISE EXCEPTION 'move % of effect % was written, but its state was not moved',
+            new.number, new.effect_id
+            USING ERRCODE = 'integrity_constraint_violation',
+                CONSTRAINT = 'ledger_effectmove_last_is_the_state', TABLE = 'ledger_effectmove';
+    END IF;
+    RETURN NULL;
+END $$
+"""
+
+LAST_MOVE_IS_THE_STATE_TRIGGER = """
+CREATE CONSTRAINT TRIGGER ledger_last_move_is_the_state AFTER INSERT ON ledger_effectmove
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ledger_last_move_is_the_state()
+"""
+
+# Ours begins as a request and goes one way; what was asked for stays what it was.
+COMPENSATION_MOVES = """
+CREATE FUNCTION ledger_compensation_moves() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF tg_op = 'INSERT' THEN
+        IF new.origin = 'counterfoil' AND (new.state <> 'requested' OR new.sent_at IS NOT NULL
+            OR new.settled_at IS NOT NULL OR new.external_ref <> '') THEN
+            RAISE EXCEPTION 'compensation % must begin as a request', new.id
+                USING ERRCODE = 'check_violation', CONSTRAINT = 'ledger_compensation_begins_as_request',
+                    TABLE = 'ledger_compensation';
+        END IF;
+        RETURN new;
+    END IF;
+    IF tg_op = 'DELETE' THEN
+        RAISE EXCEPTION 'compensation % stays: money was moved or may have been', old.id
+            USING ERRCODE = 'restrict_violation', CONSTRAINT = 'ledger_compensation_stays',
+                TABLE = 'ledger_compensation';
+    END IF;
+    IF (new.id, new.effect_id, new.origin, new.amount_minor, new.currency, new.reason, new.idempotency_key,
+            new.requested_by_id, new.requested_at)
+        IS DISTINCT FROM (old.id, old.effect_id, old.origin, old.amount_minor, old.currency, old.reason,
+            old.idempotency_key, old.requested_by_id, old.requested_at)
+        OR (old.decided_at IS NOT NULL AND (new.decided_by_id, new.decided_at)
+            IS DISTINCT FROM (old.decided_by_id, old.decided_at))
+        OR (old.sent_at IS NOT NULL AND new.sent_at IS DISTINCT FROM old.sent_at)
+        OR (old.external_ref <> '' AND new.external_ref <> old.external_ref) THEN
+        RAISE EXCEPTION 'what compensation % was asked for does not change', old.id
+            USING ERRCODE = 'restrict_violation', CONSTRAINT = 'ledger_compensation_keeps_its_facts',
+                TABLE = 'ledger_compensation';
+    END IF;
+    IF new.state <> old.state AND (old.state, new.state) NOT IN (
+        ('requested', 'approved'), ('requested', 'rejected'), ('approved', 'sent'), ('approved', 'failed'),
+        ('sent', 'settled'), ('sent', 'failed'), ('settled', 'failed'), ('failed', 'settled')) THEN
+        RAISE EXCEPTION 'compensation % is %, it cannot become %', old.id, old.state, new.state
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'ledger_compensation_move_is_legal',
+                TABLE = 'ledger_compensation';
+    END IF;
+    RETURN new;
+END $$
+"""
+
+COMPENSATION_MOVES_TRIGGER = """
+CREATE TRIGGER ledger_compensation_moves BEFORE INSERT OR UPDATE OR DELETE ON ledger_compensation
+FOR EACH ROW EXECUTE FUNCTION ledger_compensation_moves()
+"""
+
+# Where a path leaves the run of ascending numbers: all that a walk from a head has to look at. The
+# question "which effects are on no live path" reads nothing else of the tree.
+JUMPS = """
+CREATE INDEX message_jump ON conversations_message (conversation_id, seq) INCLUDE (parent_seq)
+WHERE coalesce(parent_seq, 0) <> seq - 1
+"""
+
 # Requests of people never add up past what was settled; evidence from the processor is never refused.
 COMPENSATION_IS_RESERVED = """
 CREATE FUNCTION ledger_compensation_is_reserved() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -163,6 +235,7 @@ DO $$ BEGIN
         AND current_user <> 'counterfoil_app' THEN
         REVOKE DELETE, TRUNCATE ON ledger_tooleffect, ledger_compensation, ledger_dispute, ledger_webhookevent
             FROM counterfoil_app;
+        REVOKE UPDATE, DELETE, TRUNCATE ON ledger_contradiction FROM counterfoil_app;
         REVOKE UPDATE, DELETE, TRUNCATE ON ledger_effectmove, ledger_effectreference, ledger_toolpolicychange
             FROM counterfoil_app;
         REVOKE UPDATE, DELETE, TRUNCATE ON ledger_effectuse FROM counterfoil_app;
@@ -175,7 +248,8 @@ DO $$ BEGIN
     IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'counterfoil_app')
         AND current_user <> 'counterfoil_app' THEN
         GRANT UPDATE, DELETE ON ledger_tooleffect, ledger_compensation, ledger_dispute, ledger_webhookevent,
-            ledger_effectmove, ledger_effectreference, ledger_toolpolicychange, ledger_effectuse
+            ledger_effectmove, ledger_effectreference, ledger_toolpolicychange, ledger_effectuse,
+            ledger_contradiction
             TO counterfoil_app;
     END IF;
 END $$
@@ -211,9 +285,14 @@ class Migration(migrations.Migration):
         function(APPEND_ONLY, "ledger_append_only"),
         *[
             trigger(APPEND_ONLY_TRIGGER.format(table=table), "ledger_append_only", table)
-            for table in ("ledger_toolpolicychange",)
+            for table in ("ledger_toolpolicychange", "ledger_contradiction", "ledger_effectreference")
         ],
+        function(LAST_MOVE_IS_THE_STATE, "ledger_last_move_is_the_state"),
+        trigger(LAST_MOVE_IS_THE_STATE_TRIGGER, "ledger_last_move_is_the_state", "ledger_effectmove"),
+        function(COMPENSATION_MOVES, "ledger_compensation_moves"),
+        trigger(COMPENSATION_MOVES_TRIGGER, "ledger_compensation_moves", "ledger_compensation"),
         function(COMPENSATION_IS_RESERVED, "ledger_compensation_is_reserved"),
         trigger(COMPENSATION_IS_RESERVED_TRIGGER, "ledger_compensation_is_reserved", "ledger_compensation"),
+        migrations.RunSQL([JUMPS], ["DROP INDEX message_jump"]),
         migrations.RunSQL([TAKE], [GIVE_BACK]),
     ]

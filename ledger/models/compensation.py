@@ -11,8 +11,8 @@ from ledger.vocabulary import CompensationOrigin, CompensationReason, Compensati
 class Compensation(models.Model):
     """One movement against an effect: ours (requested, approved, sent) or seen at the processor.
 
-    Ours is asked for by one person and approved by another. From approval on,
-    its amount is reserved on the effect, so that requests never add up past
+    Ours is asked for by one person and approved by another. From the request
+    on, its amount is reserved on the effect, so that requests never add up past
     what was settled. What was made in the processor's dashboard is recorded as
     it is, never refused.
     """
@@ -27,6 +27,7 @@ class Compensation(models.Model):
     idempotency_key = models.CharField(max_length=255, blank=True)
     external_ref = models.CharField(max_length=255, blank=True, default="", db_default="")
     failure_code = models.CharField(max_length=128, blank=True, default="", db_default="")
+    looked_at = models.DateTimeField(null=True, help_text="When the processor was last asked for it.")
 
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, related_name="+", db_index=False
@@ -132,6 +133,9 @@ class Dispute(models.Model):
         indexes = [
             # Open disputes hold what they touch.
             models.Index(fields=["effect"], name="dispute_open", condition=Q(closed_at__isnull=True)),
+            # The search box: dp_ and du_; and the disputes of a charge.
+            models.Index(fields=["external_ref"], name="dispute_external_ref"),
+            models.Index(fields=["charge_ref"], name="dispute_charge_ref"),
         ]
 
     def __str__(self) -> str:

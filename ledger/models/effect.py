@@ -13,10 +13,9 @@ from ledger.vocabulary import (
     EvidenceSource,
     KeyScope,
     Operation,
+    ReferenceKind,
     Standing,
 )
-
-OPEN_STATES = [EffectState.PENDING]
 
 
 class ToolEffect(models.Model):
@@ -110,10 +109,12 @@ class ToolEffect(models.Model):
                 name="ledger_effect_sums_not_negative",
             ),
             models.UniqueConstraint(fields=["id", "currency"], name="ledger_effect_currency_key"),
+            # Also read: effects beside their calls on the conversation page, abandoned charges.
+            models.UniqueConstraint(
+                fields=["conversation_id", "call_seq", "call_id"], name="ledger_effect_once_per_call"
+            ),
         ]
         indexes = [
-            # Beside their calls on the conversation page; abandoned charges per conversation.
-            models.Index(fields=["conversation_id", "call_seq", "call_id"], name="effect_call"),
             # An account's effects and its statement.
             models.Index(fields=["account", "-requested_at"], name="effect_account"),
             # The effects list: newest first, by key.
@@ -197,14 +198,18 @@ class EffectReference(models.Model):
     id = models.BigAutoField(primary_key=True)
     effect = models.ForeignKey(ToolEffect, models.DO_NOTHING, related_name="references")
     processor = models.CharField(max_length=32)
-    kind = models.CharField(max_length=32)
+    kind = models.CharField(max_length=16, choices=ReferenceKind)
     reference = models.CharField(max_length=255)
     seen_at = models.DateTimeField()
 
     class Meta:
         constraints = [
+            # Also read by the search box, which knows the reference alone.
             models.UniqueConstraint(
-                fields=["processor", "reference", "effect"], name="ledger_reference_once_per_effect"
+                fields=["reference", "processor", "effect"], name="ledger_reference_once_per_effect"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=ReferenceKind.values), name="ledger_reference_kind_is_known"
             ),
         ]
 

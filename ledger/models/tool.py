@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from access.models import Realm
-from ledger.vocabulary import Effectful, GuardReason, KeyScope, Operation, ReplayPolicy
+from ledger.vocabulary import AmountUnit, Effectful, GuardReason, KeyScope, Operation, ReplayPolicy
 
 
 class ToolPolicy(models.Model):
@@ -25,8 +25,9 @@ class ToolPolicy(models.Model):
     operation = models.CharField(max_length=10, choices=Operation, default=Operation.CHARGE)
     processor = models.CharField(max_length=32, blank=True)
     amount_path = models.CharField(
-        max_length=255, blank=True, help_text="Where the arguments hold the amount in minor units."
+        max_length=255, blank=True, help_text="Where the arguments hold the amount: steps joined by dots."
     )
+    amount_unit = models.CharField(max_length=5, choices=AmountUnit, default=AmountUnit.MINOR)
     currency_path = models.CharField(max_length=255, blank=True)
     updated_at = models.DateTimeField()
 
@@ -46,6 +47,10 @@ class ToolPolicy(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(key_scope__in=KeyScope.values), name="ledger_tool_key_scope_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(operation__in=Operation.values, amount_unit__in=AmountUnit.values),
+                name="ledger_tool_operation_is_known",
             ),
         ]
 

@@ -1,0 +1,43 @@
+"""Processors: one adapter each. An effect of a processor without an adapter is settled by reports only."""
+
+from datetime import timedelta
+from functools import cache
+
+from django.conf import settings
+
+from conversations.errors import StoreError
+from ledger.processors.protocol import Adapter, Reader
+from ledger.processors.stripe.reader import StripeReader
+
+STRIPE = "stripe"
+
+
+def adapter_for(processor: str) -> Adapter | None:
+    """Return the processor's adapter, or None where it has none or is not configured."""
+    if processor == STRIPE and settings.STRIPE_API_KEY:
+        return _stripe(settings.STRIPE_API_KEY, settings.STRIPE_API_BASE, settings.STRIPE_TIMEOUT_SECONDS)
+    return None
+
+
+def reader_for(processor: str) -> Reader:
+    """Return what reads the processor's objects: no network and no key is needed for that."""
+    if processor == STRIPE:
+        return StripeReader()
+    raise StoreError("processor-unknown", f"there is no adapter for {processor}")
+
+
+def key_life(processor: str) -> timedelta:
+    """Return how long the processor remembers a key: after that, the same request is a new one.
+
+    Of a processor that we know nothing of we assume that it remembers none.
+    """
+    if processor == STRIPE:
+        return timedelta(hours=settings.STRIPE_KEY_LIFE_HOURS)
+    return timedelta(hours=settings.OTHER_KEY_LIFE_HOURS)
+
+
+@cache
+def _stripe(api_key: str, api_base: str, timeout: int) -> Adapter:
+    from ledger.processors.stripe.adapter import StripeAdapter
+
+    return StripeAdapter(api_key=api_key, api_base=api_base, timeout=timeout)

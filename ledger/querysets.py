@@ -1,0 +1,249 @@
+"""Reads of the ledger with a name: where an effect stands, what is abandoned, who holds what.
+
+Standing is computed, never stored: which branch is live changes with the next click. A path
+from a head is a few stretches of ascending numbers, joined where a message hangs elsewhere than
+below the one before it (a jump, which the index `message_jump` holds). So the walk costs as
+many steps as a path has turns, not as many as it has messages; and a conversation without a
+fork whose head is its last message is not walked at all.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Count, Exists, Expression, OuterRef, Q, QuerySet, Sum, UUIDField
+
+from ledger.models import (
+    Compensation,
+    Contradiction,
+    Dispute,
+    EffectReference,
+    EffectUse,
+    ToolEffect,
+    WebhookEvent,
+)
+from ledger.vocabulary import CompensationState, EffectState, Standing
+
+# The stretches of the live paths of the conversations in `heads` (id, head_seq).
+_SPANS = """
+spans AS (
+    SELECT h.id, coalesce(j.seq, 1) AS first_seq, h.head_seq AS last_seq, j.parent_seq AS up
+    FROM heads h LEFT JOIN LATERAL (
+        SELECT m.seq, m.parent_seq FROM conversations_message m
+        WHERE m.conversation_id = h.id AND m.seq <= h.head_seq AND coalesce(m.parent_seq, 0) <> m.seq - 1
+        ORDER BY m.seq DESC LIMIT 1) j ON true
+    UNION ALL
+    SELECT s.id, coalesce(j.seq, 1), s.up, j.parent_seq
+    FROM spans s LEFT JOIN LATERAL (
+        SELECT m.seq, m.parent_seq FROM conversations_message m
+        WHERE m.conversation_id = s.id AND m.seq <= s.up AND coalesce(m.parent_seq, 0) <> m.seq - 1
+        ORDER BY m.seq DESC LIMIT 1) j ON true
+    WHERE s.up IS NOT NULL
+)
+"""
+
+_ABANDONED = """
+WITH RECURSIVE walked AS MATERIALIZED (
+    SELECT c.id, c.head_seq FROM conversations_conversation c
+    WHERE c.has_fork OR c.head_seq IS DISTINCT FROM c.next_seq - 1
+), asked AS MATERIALIZED (
+    SELECT e.id, e.conversation_id, e.call_seq FROM ledger_tooleffect e
+    JOIN walked w ON w.id = e.conversation_id
+    WHERE e.call_seq IS NOT NULL AND e.state = ANY(%s)
+), heads AS MATERIALIZED (
+    SELECT w.id, w.head_seq FROM walked w WHERE w.id IN (SELECT conversation_id FROM asked)
+), @spans
+SELECT a.id FROM asked a
+WHERE NOT EXISTS (
+    SELECT FROM spans s WHERE s.id = a.conversation_id AND a.call_seq BETWEEN s.first_seq AND s.last_seq)
+AND NOT EXISTS (
+    SELECT FROM ledger_effectuse u JOIN spans s ON s.id = u.conversation_id
+    WHERE u.effect_id = a.id AND u.seq BETWEEN s.first_seq AND s.last_seq)
+""".replace("@spans", _SPANS)
+
+_STANDINGS = """
+WITH RECURSIVE asked AS MATERIALIZED (
+    SELECT e.id, e.conversation_id, e.call_seq FROM ledger_tooleffect e
+    WHERE e.id = ANY(%s) AND e.call_seq IS NOT NULL
+), heads AS MATERIALIZED (
+    SELECT c.id, c.head_seq FROM conversations_conversation c
+    WHERE c.id IN (SELECT conversation_id FROM asked)
+), @spans
+SELECT a.id FROM asked a
+WHERE EXISTS (
+    SELECT FROM spans s WHERE s.id = a.conversation_id AND a.call_seq BETWEEN s.first_seq AND s.last_seq)
+OR EXISTS (
+    SELECT FROM ledger_effectuse u JOIN spans s ON s.id = u.conversation_id
+    WHERE u.effect_id = a.id AND u.seq BETWEEN s.first_seq AND s.last_seq)
+""".replace("@spans", _SPANS)
+
+
+class _AbandonedKeys(Expression):
+    """The keys of abandoned effects in some states, as a subquery of any list of effects."""
+
+    output_field = UUIDField()
+
+    def __init__(self, states: Sequence[EffectState]) -> None:
+        super().__init__()
+        self._states = [str(state) for state in states]
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        return f"({_ABANDONED})", [self._states]
+
+
+def abandoned(
+    effects: QuerySet[ToolEffect] | None = None, *, states: Sequence[EffectState] = (EffectState.APPLIED,)
+) -> QuerySet[ToolEffect]:
+    """Return attached effects in these states that no call on a live path has made or used.
+
+    A call that was given an effect's outcome keeps it alive on its branch.
+    """
+    effects = ToolEffect.objects.all() if effects is None else effects
+    return effects.filter(pk__in=_AbandonedKeys(states))
+
+
+def abandoned_ids(*, states: Sequence[EffectState] = (EffectState.APPLIED,)) -> list[UUID]:
+    """Return the keys alone: what the reconciliation and the measurements ask for."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ABANDONED, [[str(state) for state in states]])
+        return [row[0] for row in cursor.fetchall()]
+
+
+def standings(effects: Iterable[ToolEffect]) -> dict[UUID, Standing]:
+    """Return where each effect stands now; one query, whatever their number."""
+    effects = list(effects)
+    attached = [effect.pk for effect in effects if effect.call_seq is not None]
+    live: set[UUID] = set()
+    if attached:
+        with connection.cursor() as cursor:
+            cursor.execute(_STANDINGS, [attached])
+            live = {row[0] for row in cursor.fetchall()}
+    return {effect.pk: _standing(effect, is_live=effect.pk in live) for effect in effects}
+
+
+def _standing(effect: ToolEffect, *, is_live: bool) -> Standing:
+    if effect.call_seq is None:
+        return Standing.DETACHED
+    return Standing.LIVE if is_live else Standing.ABANDONED
+
+
+def with_standing(effects: QuerySet[ToolEffect], standing: Standing) -> QuerySet[ToolEffect]:
+    """Filter a list by standing: for the effects page."""
+    if standing == Standing.DETACHED:
+        return effects.filter(call_seq=None)
+    every_state = list(EffectState)
+    if standing == Standing.ABANDONED:
+        return abandoned(effects, states=every_state)
+    return effects.exclude(call_seq=None).exclude(pk__in=_AbandonedKeys(every_state))
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Sums of one currency; currencies are never added to each other."""
+
+    currency: str
+    effects: int
+    settled_minor: int
+    compensated_minor: int
+
+    @property
+    def net_minor(self) -> int:
+        return self.settled_minor - self.compensated_minor
+
+
+def totals(effects: QuerySet[ToolEffect]) -> list[Total]:
+    """Sum up settled amounts per currency; what is not settled counts as nothing."""
+    rows = (
+        effects.exclude(currency="")
+        .order_by()
+        .values("currency")
+        .annotate(
+            number=Count("pk"), settled=Sum("amount_settled_minor"), back=Sum("amount_compensated_minor")
+        )
+        .order_by("currency")
+    )
+    return [
+        Total(row["currency"], row["number"], int(row["settled"] or 0), int(row["back"] or 0)) for row in rows
+    ]
+
+
+def beside_calls(*, conversation_id: UUID) -> dict[tuple[int, str], list[ToolEffect]]:
+    """Return a conversation's effects by the calls (seq, call id) that made or used them; two queries."""
+    found: dict[tuple[int, str], list[ToolEffect]] = {}
+    for effect in ToolEffect.objects.filter(conversation_id=conversation_id, call_seq__isnull=False):
+        found.setdefault((effect.call_seq or 0, effect.call_id), []).append(effect)
+    for use in EffectUse.objects.filter(conversation_id=conversation_id).select_related("effect"):
+        found.setdefault((use.seq, use.call_id), []).append(use.effect)
+    return found
+
+
+def open_effects_of(conversation_ids: Collection[UUID]) -> QuerySet[ToolEffect]:
+    """Return effects of these conversations whose outcome is not known: they block a purge."""
+    return ToolEffect.objects.filter(conversation_id__in=conversation_ids, state=EffectState.PENDING)
+
+
+def open_disputes_of(conversation_ids: Collection[UUID]) -> QuerySet[Dispute]:
+    """Return open disputes over effects of these conversations: each is a hold on its conversation."""
+    return Dispute.objects.filter(effect__conversation_id__in=conversation_ids, closed_at=None)
+
+
+def open_compensations_of(conversation_ids: Collection[UUID]) -> QuerySet[Compensation]:
+    """Return refunds on their way, asked for or unanswered."""
+    return Compensation.objects.filter(
+        effect__conversation_id__in=conversation_ids,
+        state__in=[CompensationState.REQUESTED, CompensationState.APPROVED, CompensationState.SENT],
+    )
+
+
+def find_effects_by_reference(reference: str) -> QuerySet[ToolEffect]:
+    """Return every effect that an external id touches: one index probe in each table that holds ids.
+
+    Intents, charges, refunds, disputes, our own key, and ids of contradictions (the
+    second charge of one key leads to the effect that it doubles).
+    """
+    ids: set[UUID] = set()
+    ids |= set(EffectReference.objects.filter(reference=reference).values_list("effect_id", flat=True))
+    ids |= set(ToolEffect.objects.filter(external_ref=reference).values_list("pk", flat=True))
+    ids |= set(Compensation.objects.filter(external_ref=reference).values_list("effect_id", flat=True))
+    disputes = Dispute.objects.filter(Q(external_ref=reference) | Q(charge_ref=reference))
+    ids |= set(disputes.exclude(effect=None).values_list("effect_id", flat=True))
+    ids |= set(Contradiction.objects.filter(reference=reference).values_list("effect_id", flat=True))
+    ids |= set(ToolEffect.objects.filter(idempotency_key=reference).values_list("pk", flat=True))
+    return ToolEffect.objects.filter(pk__in=ids).order_by("-requested_at", "-id")
+
+
+def probable_duplicates(effect: ToolEffect) -> QuerySet[ToolEffect]:
+    """Return other effects of this conversation for the same request that may have moved money too."""
+    return (
+        ToolEffect.objects.filter(
+            conversation_id=effect.conversation_id, request_digest=effect.request_digest
+        )
+        .exclude(pk=effect.pk)
+        .exclude(state=EffectState.FAILED)
+        .order_by("requested_at", "id")
+    )
+
+
+def not_paid_back(effects: QuerySet[ToolEffect] | None = None) -> QuerySet[Compensation]:
+    """Return refunds that had settled and failed later: customers who were told that they have the money."""
+    lost = Compensation.objects.filter(
+        state=CompensationState.FAILED, settled_at__isnull=False, failed_at__isnull=False
+    )
+    if effects is not None:
+        lost = lost.filter(effect__in=effects)
+    return lost.select_related("effect").order_by("-failed_at", "-id")
+
+
+def unmatched_events() -> QuerySet[WebhookEvent]:
+    """Return events whose object no effect knows: made outside, or heard of too early."""
+    return WebhookEvent.objects.filter(trouble="unmatched").order_by("-received_at", "-id")
+
+
+def troubled_events() -> QuerySet[WebhookEvent]:
+    return WebhookEvent.objects.exclude(trouble="").order_by("-received_at", "-id")
+
+
+def disputed(effects: QuerySet[ToolEffect]) -> QuerySet[ToolEffect]:
+    return effects.filter(Exists(Dispute.objects.filter(effect=OuterRef("pk"), closed_at=None)))

@@ -1,0 +1,50 @@
+"""Disputes: a customer contests a charge with their bank. An open one holds what it touches."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from conversations.ids import mint_id
+from ledger.evidence import DisputeSeen
+from ledger.models import Dispute, ToolEffect
+from ledger.services.settling import lock_effect
+
+
+@transaction.atomic
+def take_dispute(*, effect_id: UUID, seen: DisputeSeen, now: datetime) -> Dispute:
+    """Write the newest state of a dispute; an older one than is known changes nothing.
+
+    Locks the effect, so that a hold that asks for open disputes under the same lock sees it.
+    """
+    effect = lock_effect(effect_id)
+    dispute = (
+        Dispute.objects.select_for_update()
+        .filter(processor=seen.processor, external_ref=seen.reference)
+        .first()
+    )
+    seen_at = seen.occurred_at or now
+    if dispute is not None and not _is_newer(dispute, seen, seen_at):
+        return dispute
+    if dispute is None:
+        dispute = Dispute(id=mint_id(now), processor=seen.processor, external_ref=seen.reference)
+        dispute.opened_at = seen.opened_at
+    dispute.effect = effect
+    dispute.charge_ref = seen.charge_ref
+    dispute.status, dispute.reason = seen.status[:64], seen.reason[:64]
+    dispute.amount_minor, dispute.currency = seen.amount_minor or 0, seen.currency
+    dispute.seen_at = seen_at
+    dispute.closed_at = None if seen.is_open else seen_at
+    dispute.save()
+    return dispute
+
+
+def _is_newer(dispute: Dispute, seen: DisputeSeen, seen_at: datetime) -> bool:
+    """By the processor's time; within one second, a decision comes after what it decides."""
+    if seen_at != dispute.seen_at:
+        return seen_at > dispute.seen_at
+    return dispute.closed_at is None
+
+
+def is_disputed(effect: ToolEffect) -> bool:
+    return Dispute.objects.filter(effect=effect, closed_at=None).exists()

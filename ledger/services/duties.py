@@ -1,0 +1,76 @@
+"""The ledger's jobs: what each one works through, and by which service."""
+
+from collections.abc import Callable
+from datetime import datetime
+from uuid import UUID
+
+from django.utils import timezone
+
+from access.actors import Actor, ActorKind
+from jobs.models import JobRun
+from ledger.models import WebhookEvent
+from ledger.processors import STRIPE
+from ledger.services import events, pulling, refunding, sweeping
+from ledger.services.running import work_items
+
+# One run does so much at most; the next one goes on.
+RUN_LIMIT = 1000
+
+type Clock = Callable[[], datetime]
+
+
+def sweep_effects(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
+    """Look at every open effect that is due."""
+    actor = Actor(ActorKind.JOB, str(run_id))
+    due = sweeping.due(now=clock()).values_list("pk", flat=True)[:RUN_LIMIT]
+    return work_items(
+        run_id=run_id,
+        items=list(due),
+        act=lambda effect_id, now: sweeping.look(effect_id=effect_id, actor=actor, now=now),
+        step="effects",
+        clock=clock,
+    )
+
+
+def send_due_refunds(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
+    """Send approved refunds, and find out about those whose answer is late."""
+    actor = Actor(ActorKind.JOB, str(run_id))
+    due = refunding.due(now=clock()).values_list("pk", flat=True)[:RUN_LIMIT]
+    return work_items(
+        run_id=run_id,
+        items=list(due),
+        act=lambda pk, now: refunding.send_refund(compensation_id=pk, actor=actor, now=now),
+        step="refunds",
+        clock=clock,
+    )
+
+
+def work_waiting_events(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
+    """Work on events that no worker heard of, and on those whose object has become known since."""
+    waiting = WebhookEvent.objects.filter(processed_at=None).order_by("received_at")
+    found = [*waiting.values_list("pk", flat=True)[:RUN_LIMIT]]
+    found += [event.pk for event in events.unmatched_that_match()[:RUN_LIMIT]]
+    return work_items(run_id=run_id, items=found, act=_work_again, step="events", clock=clock)
+
+
+def pull_missed_events(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
+    """Take in what happened since the last pull, and work on what no webhook brought."""
+    now = clock()
+    since, until = pulling.window(now=now)
+    return work_items(
+        run_id=run_id,
+        items=pulling.new_events(processor=STRIPE, since=since, until=until, now=now),
+        act=_work_again,
+        step="events",
+        clock=clock,
+    )
+
+
+def work_one_event(*, event_id: UUID, now: datetime) -> None:
+    """What a webhook wakes; an event that is gone or done is nothing to do."""
+    if WebhookEvent.objects.filter(pk=event_id, processed_at=None).exists():
+        events.work_event(event_id=event_id, now=now)
+
+
+def _work_again(event_id: UUID, now: datetime) -> str:
+    return events.work_event(event_id=event_id, now=now, is_again=True).trouble or "settled"

@@ -1,0 +1,230 @@
+"""A processor's events: kept raw, worked on once, in any order, again when a person asks.
+
+Taking in is one short transaction: the bytes, then the row, once per event id. Working looks
+outside any transaction at what only the processor can tell, then settles. An event about an
+object that no effect knows yet waits as `unmatched`; whoever learns of that object looks for
+such events after its commit, and the event looks once more after its own: one of the two
+sees the other.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, OuterRef
+
+from access.actors import Actor, ActorKind
+from conversations.errors import StoreError, constraint_of
+from conversations.ids import mint_id
+from conversations.services.raw_bodies import keep_raw_body, open_raw_body
+from conversations.vocabulary import RawClass
+from ledger.evidence import AnySeen, DisputeSeen, OutcomeSeen, RefundSeen
+from ledger.models import Compensation, EffectReference, ToolEffect, WebhookEvent
+from ledger.processors import adapter_for, reader_for
+from ledger.processors.protocol import ProcessorUnreachableError, ReadEvent
+from ledger.services import matching
+from ledger.services.disputes import take_dispute
+from ledger.services.refunds import take_refund
+from ledger.services.sending import refuse_inside_transaction
+from ledger.services.settling import settle_effect
+from ledger.vocabulary import CompensationState, EvidenceSource
+
+UNMATCHED = "unmatched"
+UNREACHABLE = "processor_unreachable"
+UNREADABLE = "unreadable"
+RAW_IS_GONE = "raw_is_gone"
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    event: WebhookEvent
+    is_new: bool
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """Read an event's JSON without a float in it; ValueError where it is no object."""
+    value = json.loads(body, parse_float=Decimal)
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    return value
+
+
+def take_in_event(
+    *, processor: str, body: bytes, now: datetime, source: EvidenceSource = EvidenceSource.WEBHOOK
+) -> TakenIn:
+    """Keep the bytes and the row of an event; a second delivery only counts. ValueError where it is none."""
+    read = reader_for(processor).read_event(parse(body))
+    known = WebhookEvent.objects.filter(processor=processor, event_id=read.event_id)
+    if source == EvidenceSource.WEBHOOK and known.update(deliveries=F("deliveries") + 1):
+        return TakenIn(known.get(), is_new=False)
+    try:
+        with transaction.atomic():
+            return TakenIn(_write(processor, body, read, source=source, now=now), is_new=True)
+    except IntegrityError as error:
+        if constraint_of(error) != "ledger_webhook_once_per_event":
+            raise
+    if source == EvidenceSource.WEBHOOK:
+        known.update(deliveries=F("deliveries") + 1)
+    return TakenIn(known.get(), is_new=False)
+
+
+def _write(
+    processor: str, body: bytes, read: ReadEvent, *, source: EvidenceSource, now: datetime
+) -> WebhookEvent:
+    raw_id = keep_raw_body(body=body, raw_class=RawClass.WEBHOOK, now=now, place=read.event_id)
+    return WebhookEvent.objects.create(
+        id=mint_id(now),
+        processor=processor,
+        event_id=read.event_id[:255],
+        type=read.type[:128],
+        object_ref=read.object_ref[:255],
+        occurred_at=read.occurred_at,
+        received_at=now,
+        source=source,
+        raw_id=raw_id,
+    )
+
+
+def work_event(*, event_id: UUID, now: datetime, is_again: bool = False) -> WebhookEvent:
+    """Settle what the event says; one that was worked on already is left alone, unless asked `is_again`.
+
+    Must not run inside a transaction: it may ask the processor. Two workers on one
+    event do the same thing once.
+    """
+    refuse_inside_transaction(place=f"event {event_id}")
+    event = WebhookEvent.objects.select_related("raw").get(pk=event_id)
+    if event.processed_at is not None and not is_again:
+        return event
+    trouble, effect = _apply(event, now=now)
+    _finish(event, trouble=trouble, effect=effect, now=now)
+    if trouble == UNMATCHED and work_waiting_for(reference=event.object_ref, now=now):
+        event.refresh_from_db()
+    return event
+
+
+def work_waiting_for(*, reference: str, now: datetime) -> int:
+    """Work on events that wait for this object, if an effect knows it by now; return how many."""
+    if not EffectReference.objects.filter(reference=reference).exists():
+        return 0
+    waiting = WebhookEvent.objects.filter(object_ref=reference, trouble=UNMATCHED)
+    number = 0
+    for event in waiting.select_related("raw").order_by("occurred_at"):
+        trouble, effect = _apply(event, now=now)
+        if trouble != UNMATCHED:
+            _finish(event, trouble=trouble, effect=effect, now=now)
+            number += 1
+    return number
+
+
+def unmatched_that_match() -> Any:
+    """Return unmatched events whose object is known by now: a crash came between commit and look."""
+    known = EffectReference.objects.filter(reference=OuterRef("object_ref"))
+    return WebhookEvent.objects.filter(Exists(known), trouble=UNMATCHED)
+
+
+def _apply(event: WebhookEvent, *, now: datetime) -> tuple[str, ToolEffect | None]:
+    """Settle by every piece of evidence in the event; return the trouble, if any, and an effect it is of."""
+    if event.raw is None:
+        return RAW_IS_GONE, event.effect
+    try:
+        read = reader_for(event.processor).read_event(parse(open_raw_body(event.raw)))
+    except ValueError:
+        return UNREADABLE, None
+    actor = Actor(ActorKind.PROCESSOR, event.event_id[:64])
+    effects: list[ToolEffect] = []
+    try:
+        for seen in read.seen:
+            source = EvidenceSource(event.source)
+            effects += settle_by(replace(seen, source=source, raw_id=event.raw_id), actor=actor, now=now)
+        if effects and read.refunded is not None:
+            _heal_refunds(event.processor, effects[0], read.refunded, actor=actor, now=now)
+    except ProcessorUnreachableError:
+        return UNREACHABLE, effects[0] if effects else None
+    except StoreError as error:
+        return error.rule[:64], effects[0] if effects else None
+    if read.seen and not effects:
+        return UNMATCHED, None
+    return "", effects[0] if effects else None
+
+
+def settle_by(seen: AnySeen, *, actor: Actor, now: datetime) -> list[ToolEffect]:
+    """Settle every effect that the evidence is about; then what waited for the objects it names."""
+    match seen:
+        case OutcomeSeen():
+            effect = matching.effect_of_outcome(seen)
+            if effect is None:
+                return []
+            settle_effect(effect_id=effect.pk, seen=seen, actor=actor, now=now)
+            for _, reference in seen.references:
+                work_waiting_for(reference=reference, now=now)
+            return [effect]
+        case RefundSeen():
+            return _settle_by_refund(seen, actor=actor, now=now)
+        case DisputeSeen():
+            effect = matching.charge_of(seen)
+            if effect is None:
+                return []
+            take_dispute(effect_id=effect.pk, seen=seen, now=now)
+            return [effect]
+
+
+def _settle_by_refund(seen: RefundSeen, *, actor: Actor, now: datetime) -> list[ToolEffect]:
+    effects = []
+    maker = matching.refund_call_of(seen)
+    if maker is not None:
+        outcome = reader_for(seen.processor).outcome_of_refund(seen)
+        settle_effect(effect_id=maker.pk, seen=outcome, actor=actor, now=now)
+        effects.append(maker)
+    charge = matching.charge_of(seen)
+    if charge is not None:
+        effects.append(charge)
+        if not _is_release(charge, seen):
+            take_refund(effect_id=charge.pk, seen=seen, actor=actor, now=now)
+    return effects
+
+
+def _is_release(effect: ToolEffect, seen: RefundSeen) -> bool:
+    """Whether it only lets go of what a partial capture did not take; asks the processor if need be."""
+    if seen.is_release is not None:
+        return seen.is_release
+    was_taken_whole = effect.amount_minor is not None and effect.amount_minor == effect.amount_settled_minor
+    if was_taken_whole or Compensation.objects.filter(effect=effect, external_ref=seen.reference).exists():
+        return False
+    adapter = adapter_for(seen.processor)
+    if adapter is None:
+        raise ProcessorUnreachableError("the processor is not configured")
+    return adapter.is_release(seen)
+
+
+def _heal_refunds(
+    processor: str, effect: ToolEffect, refunded: tuple[str, int], *, actor: Actor, now: datetime
+) -> None:
+    """Where a charge says that more was given back than we know, ask for its refunds."""
+    charge_ref, amount = refunded
+    known = Compensation.objects.filter(effect=effect).exclude(external_ref="")
+    active = known.exclude(state=CompensationState.FAILED).values_list("amount_minor", flat=True)
+    if sum(active) >= amount:
+        return
+    adapter = adapter_for(processor)
+    if adapter is None:
+        raise ProcessorUnreachableError("the processor is not configured")
+    for seen in adapter.find_refunds(charge_ref=charge_ref):
+        _settle_by_refund(seen, actor=actor, now=now)
+
+
+def _finish(event: WebhookEvent, *, trouble: str, effect: ToolEffect | None, now: datetime) -> None:
+    """Write down that the event was worked on; one that the processor has to be asked about waits."""
+    event.trouble, event.effect = trouble, effect
+    event.processed_at = None if trouble == UNREACHABLE else now
+    event.attempts += 1
+    event.save(update_fields=["trouble", "effect", "processed_at", "attempts"])
+
+
+def as_body(event: Mapping[str, Any]) -> bytes:
+    """Write an event that came through the API as the bytes that are kept of it."""
+    return json.dumps(event, separators=(",", ":"), ensure_ascii=False, default=str).encode()

@@ -1,0 +1,33 @@
+"""What beat and the webhooks wake. Each task is a job's kind, but for the one event of a webhook."""
+
+from uuid import UUID
+
+from celery import shared_task
+from django.utils import timezone
+
+from ledger.services import duties
+
+
+@shared_task(name="ledger.work_event")
+def work_event(event_id: str) -> None:
+    duties.work_one_event(event_id=UUID(event_id), now=timezone.now())
+
+
+@shared_task(name="ledger.work_events")
+def work_events(run_id: str) -> None:
+    duties.work_waiting_events(run_id=UUID(run_id))
+
+
+@shared_task(name="ledger.sweep")
+def sweep(run_id: str) -> None:
+    duties.sweep_effects(run_id=UUID(run_id))
+
+
+@shared_task(name="ledger.send_refunds")
+def send_refunds(run_id: str) -> None:
+    duties.send_due_refunds(run_id=UUID(run_id))
+
+
+@shared_task(name="ledger.pull")
+def pull(run_id: str) -> None:
+    duties.pull_missed_events(run_id=UUID(run_id))
