@@ -1,6 +1,7 @@
 """A customer's account: whose conversations these are."""
 
 from django.db import models
+from django.db.models.functions import Lower
 
 from access.models import Realm
 
@@ -23,8 +24,9 @@ class Account(models.Model):
             ),
         ]
         indexes = [
-            # The search box and the erasure desk find people by e-mail.
-            models.Index(fields=["email"], name="account_email", condition=~models.Q(email="")),
+            # The search box and the erasure desk find people by e-mail, and by the customer's own id.
+            models.Index(Lower("email"), name="account_email", condition=~models.Q(email="")),
+            models.Index(fields=["external_id"], opclasses=["varchar_pattern_ops"], name="account_external"),
         ]
 
     def __str__(self) -> str:

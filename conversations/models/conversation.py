@@ -74,11 +74,17 @@ class Conversation(models.Model):
             models.Index(fields=["account", "-last_activity_at", "-id"], name="conversation_account"),
             # From a call to the conversation that it opened.
             models.Index(
-                fields=["parent_call_id"], name="conversation_parent_call", condition=~Q(parent_call_id="")
+                fields=["parent_call_id"],
+                opclasses=["varchar_pattern_ops"],
+                name="conversation_parent_call",
+                condition=~Q(parent_call_id=""),
             ),
             # The search box: an export's own conversation id.
             models.Index(
-                fields=["external_ref"], name="conversation_external", condition=~Q(external_ref="")
+                fields=["external_ref"],
+                opclasses=["varchar_pattern_ops"],
+                name="conversation_external",
+                condition=~Q(external_ref=""),
             ),
         ]
 

@@ -151,23 +151,26 @@ class Generation(models.Model):
             # The search box (msg_, resp_, chatcmpl-) and previous_response_id.
             models.Index(
                 fields=["provider_response_id"],
+                opclasses=["varchar_pattern_ops"],
                 name="generation_response_id",
                 condition=~Q(provider_response_id=""),
             ),
             # The search box (req_).
             models.Index(
                 fields=["provider_request_id"],
+                opclasses=["varchar_pattern_ops"],
                 name="generation_provider_req",
                 condition=~Q(provider_request_id=""),
             ),
             # A hosted conversation leads to its generations.
             models.Index(
                 fields=["hosted_conversation_id"],
+                opclasses=["varchar_pattern_ops"],
                 name="generation_hosted",
                 condition=~Q(hosted_conversation_id=""),
             ),
             # The search box: the application's own request id.
-            models.Index(fields=["request_id"], name="generation_request"),
+            models.Index(fields=["request_id"], opclasses=["varchar_pattern_ops"], name="generation_request"),
             # The keys of bodies and fragments that are swept.
             models.Index(fields=["leading"], name="generation_leading", condition=Q(leading__isnull=False)),
             models.Index(

@@ -82,8 +82,10 @@ class Message(models.Model):
             models.UniqueConstraint(
                 fields=["conversation", "seq", "group_ordinal"], name="conversations_message_group_key"
             ),
+            # The id leads, so that the search box finds a message by it in one probe.
             models.UniqueConstraint(
-                fields=["conversation", "client_message_id"],
+                fields=["client_message_id", "conversation"],
+                opclasses=["varchar_pattern_ops", "uuid_ops"],
                 condition=Q(client_message_id__isnull=False),
                 name="conversations_message_client_id_once",
             ),
@@ -217,7 +219,10 @@ class MessagePart(models.Model):
         indexes = [
             # The search box: every place of a call id, in one probe.
             models.Index(
-                fields=["tool_call_id"], name="part_tool_call", condition=Q(tool_call_id__isnull=False)
+                fields=["tool_call_id"],
+                opclasses=["varchar_pattern_ops"],
+                name="part_tool_call",
+                condition=Q(tool_call_id__isnull=False),
             ),
             # The key from a result to its call, and what answers a call.
             models.Index(

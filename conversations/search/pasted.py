@@ -1,0 +1,77 @@
+"""What was pasted into the search box: ids with the noise around them, or words.
+
+People paste from tickets, logs, URLs and spreadsheets. Nothing that stands
+around an id may keep it from being found, and nothing pasted may be an error.
+"""
+
+import re
+from dataclasses import dataclass, field
+from uuid import UUID
+
+LONGEST = 2000
+MOST_IDS = 20
+
+_UUID = re.compile(r"(?<![0-9a-fA-F-])[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}(?![0-9a-fA-F])")
+_EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
+# prefix_rest, as providers and processors mint them; the chat completions' own has a hyphen.
+_PREFIXED = re.compile(r"(?<![\w-])(?:[A-Za-z]{2,12}_[A-Za-z0-9_-]{3,}|chatcmpl-[\w-]{4,})")
+_MESSAGE_ADDRESS = re.compile(rf"({_UUID.pattern})#m?(\d{{1,9}})")
+_OUTER_NOISE = " \t\r\n\v\f\u00a0\u200b\u200e\u200f\ufeff\"'`´‘’“”«»<>()[]{},;:!?.|*…"
+# Prefixes that processors and providers write in lower case: a shouted id is a different id.
+KNOWN_PREFIXES = frozenset(
+    {"toolu", "call", "srvtoolu", "ch", "pi", "re", "dp", "du", "py", "pyr", "txn", "evt", "req", "msg"}
+    | {"resp", "conv", "fc", "cus", "in", "po", "tr", "cs", "seti", "pm", "rs", "ws", "mcp", "run"}
+    | {"thread", "item", "batch", "file"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pasted:
+    """`ids` are tried as they stand, in order; `uuids` and `emails` are what of them is of that kind.
+
+    `whole` is the text without its outer noise: it is looked up as an id if it
+    has no spaces, and searched as words otherwise.
+    """
+
+    whole: str
+    ids: list[str] = field(default_factory=list)
+    uuids: list[UUID] = field(default_factory=list)
+    emails: list[str] = field(default_factory=list)
+    messages: list[tuple[UUID, int]] = field(default_factory=list)
+    is_cut: bool = False
+
+    @property
+    def is_one_token(self) -> bool:
+        return bool(self.whole) and not re.search(r"\s", self.whole)
+
+
+def read_pasted(text: str) -> Pasted:
+    """Find the ids in what was pasted; characters that no id holds are noise."""
+    is_cut = len(text) > LONGEST
+    text = text[:LONGEST].replace("\x00", " ")
+    whole = text.strip(_OUTER_NOISE)
+    found = [match[0] for match in _PREFIXED.finditer(text)]
+    emails = [match[0].strip(".'") for match in _EMAIL.finditer(text)]
+    uuids = [UUID(match[0]) for match in _UUID.finditer(text)]
+    ids = [token.strip("_-") if token.endswith(("-", "_")) else token for token in found]
+    if whole and not re.search(r"\s", whole):
+        ids.insert(0, whole)
+    return Pasted(
+        whole=whole,
+        ids=_distinct(ids),
+        uuids=_distinct(uuids),
+        emails=_distinct(emails),
+        messages=[(UUID(match[1]), int(match[2])) for match in _MESSAGE_ADDRESS.finditer(text)][:MOST_IDS],
+        is_cut=is_cut,
+    )
+
+
+def shouted(term: str) -> str | None:
+    """Return the id with its prefix in lower case, if ids with that prefix are written so."""
+    prefix, separator, rest = term.partition("_")
+    lowered = prefix.lower()
+    return f"{lowered}_{rest}" if separator and prefix != lowered and lowered in KNOWN_PREFIXES else None
+
+
+def _distinct[T](items: list[T]) -> list[T]:
+    return list(dict.fromkeys(items))[:MOST_IDS]

@@ -1,0 +1,235 @@
+"""Words in what was said and returned: words, "phrases", -not, prefix*.
+
+Words are compared as they are written, without stemming: the store holds every
+language. Where a language has no spaces, pairs of characters find the places
+and the text itself is asked whether the term stands there.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from conversations.search.scripts import bigrams, has_unspaced
+from conversations.wire.literals import readable_copy
+
+LIMIT = 50
+# More places than this are not weighed against each other: the newest of the first found are shown.
+MOST_PLACES = 2000
+INDEXED_CHARACTERS = 200_000
+_TERM = re.compile(r'(-?)"([^"]*)"|(-?)(\S+)')
+_PREFIX = re.compile(r"[\w]+\*", re.UNICODE)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    text: str
+    is_excluded: bool = False
+    is_phrase: bool = False
+    is_prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """What a search by words is narrowed to; None is everything the searcher may see."""
+
+    realm_ids: Sequence[int] | None = None
+    account_id: UUID | None = None
+    conversation_id: UUID | None = None
+    tool_name: str = ""
+    model: str = ""
+    status: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WordHit:
+    """A part whose text holds the words, with a snippet around the first of them.
+
+    `marks` are the (start, end) places of found words within the snippet.
+    `is_partly_indexed`: only the first 200,000 characters of the text are searched.
+    """
+
+    conversation_id: UUID
+    seq: int
+    ordinal: int
+    role: str
+    type: str
+    tool_name: str
+    title: str
+    account_id: UUID
+    created_at: datetime
+    snippet: str
+    marks: list[tuple[int, int]]
+    is_partly_indexed: bool
+
+
+def read_terms(text: str) -> list[Term]:
+    """Read what was typed into terms; what has no letter or digit in it is no term."""
+    terms = []
+    for match in _TERM.finditer(readable_copy(text)):
+        is_phrase = match[2] is not None
+        word = match[2] if is_phrase else match[4]
+        is_excluded = bool(match[1] if is_phrase else match[3])
+        if not re.search(r"\w", word):
+            continue
+        is_prefix = not is_phrase and _PREFIX.fullmatch(word) is not None
+        terms.append(Term(word.rstrip("*") if is_prefix else word, is_excluded, is_phrase, is_prefix))
+    return terms
+
+
+def search_words(*, text: str, within: Within, limit: int = LIMIT) -> list[WordHit]:
+    """Return the newest parts that hold every term and none that is excluded; nothing for no positive term.
+
+    Reads through an index only; a term of one character of a script without
+    spaces is looked for within what the other terms found.
+    """
+    terms = read_terms(text)
+    if not any(not term.is_excluded for term in terms):
+        return []
+    conditions, parameters = _conditions(terms)
+    if not conditions:
+        return []
+    narrowing, narrowed = _narrowing(within)
+    statement = _STATEMENT.format(places=" AND ".join(conditions), narrowing="".join(narrowing))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*parameters, MOST_PLACES, *narrowed, limit])
+        rows = cursor.fetchall()
+    return [_hit(row, terms) for row in rows]
+
+
+_STATEMENT = """
+WITH places AS MATERIALIZED (
+    SELECT p.conversation_id, p.seq, p.ordinal, p.type, p.tool_name, p.text
+    FROM conversations_messagepart p WHERE {places} LIMIT %s
+)
+SELECT p.conversation_id, p.seq, p.ordinal, m.role, p.type, coalesce(p.tool_name, ''), c.title, c.account_id,
+    m.created_at, left(p.text, 200000), char_length(p.text) > 200000
+FROM places p
+JOIN conversations_conversation c ON c.id = p.conversation_id
+JOIN conversations_account a ON a.id = c.account_id
+JOIN conversations_message m ON m.conversation_id = p.conversation_id AND m.seq = p.seq
+WHERE true{narrowing}
+ORDER BY m.created_at DESC, p.conversation_id DESC, p.seq DESC, p.ordinal LIMIT %s
+"""
+
+
+def _conditions(terms: Sequence[Term]) -> tuple[list[str], list[Any]]:
+    spaced = [term for term in terms if not has_unspaced(term.text)]
+    unspaced = [term for term in terms if has_unspaced(term.text)]
+    conditions: list[str] = []
+    parameters: list[Any] = []
+    if any(not term.is_excluded for term in spaced):
+        query = " && ".join(_tsquery(term) for term in spaced)
+        conditions.append(f"p.text IS NOT NULL AND conversations_search_vector(p.text) @@ ({query})")
+        parameters += [_lexemes(term) for term in spaced]
+    pairs = sorted({pair for term in unspaced if not term.is_excluded for pair in bigrams(term.text)})
+    if pairs:
+        conditions.append(
+            "p.text IS NOT NULL AND conversations_has_unspaced(p.text)"
+            " AND conversations_bigrams(p.text) @> %s::text[]"
+        )
+        parameters.append(pairs)
+    if not conditions:
+        return [], []
+    for term in unspaced:
+        place = "position(lower(%s) IN lower(left(p.text, 200000)))"
+        conditions.append(f"{place} = 0" if term.is_excluded else f"{place} > 0")
+        parameters.append(term.text)
+    return conditions, parameters
+
+
+def _tsquery(term: Term) -> str:
+    function = "phraseto_tsquery" if term.is_phrase or not term.is_prefix else "to_tsquery"
+    query = f"{function}('simple', %s)"
+    return f"!! {query}" if term.is_excluded else query
+
+
+def _lexemes(term: Term) -> str:
+    return f"{term.text}:*" if term.is_prefix else term.text
+
+
+def _narrowing(within: Within) -> tuple[list[str], list[Any]]:
+    clauses: list[str] = []
+    values: list[Any] = []
+    simple = (
+        ("a.realm_id = ANY(%s)", None if within.realm_ids is None else list(within.realm_ids)),
+        ("c.account_id = %s", within.account_id),
+        ("c.id = %s", within.conversation_id),
+        ("m.created_at >= %s", within.since),
+        ("m.created_at < %s", within.until),
+        (
+            "EXISTS (SELECT FROM conversations_toolcall t WHERE t.conversation_id = c.id AND t.name = %s)",
+            within.tool_name or None,
+        ),
+        (
+            (
+                "EXISTS (SELECT FROM conversations_generation g WHERE g.conversation_id = c.id"
+                " AND coalesce(nullif(g.served_model, ''), g.requested_model) = %s)"
+            ),
+            within.model or None,
+        ),
+        (
+            (
+                "EXISTS (SELECT FROM conversations_generation g"
+                " WHERE g.conversation_id = c.id AND g.status = %s)"
+            ),
+            within.status or None,
+        ),
+    )
+    for clause, value in simple:
+        if value is not None:
+            clauses.append(f" AND {clause}")
+            values.append(value)
+    return clauses, values
+
+
+def _hit(row: Sequence[Any], terms: Sequence[Term]) -> WordHit:
+    snippet, marks = cut_snippet(row[9], [term for term in terms if not term.is_excluded])
+    known = dict(zip(_HIT_COLUMNS, row, strict=False))
+    return WordHit(**known, snippet=snippet, marks=marks, is_partly_indexed=row[10])
+
+
+# The columns of the statement, as far as a hit takes them as they are.
+_HIT_COLUMNS = (
+    "conversation_id",
+    "seq",
+    "ordinal",
+    "role",
+    "type",
+    "tool_name",
+    "title",
+    "account_id",
+    "created_at",
+)
+
+
+SNIPPET = 240
+
+
+def cut_snippet(text: str, terms: Sequence[Term]) -> tuple[str, list[tuple[int, int]]]:
+    """Cut the stretch around the first term found, and say where in it the terms stand."""
+    pattern = re.compile("|".join(_as_pattern(term) for term in terms), re.IGNORECASE)
+    first = pattern.search(text)
+    start = max(0, (first.start() if first else 0) - SNIPPET // 3)
+    if start:
+        space = text.find(" ", start, start + 30)
+        start = space + 1 if space >= 0 else start
+    end = min(len(text), start + SNIPPET)
+    snippet = text[start:end]
+    marks = [match.span() for match in pattern.finditer(snippet)]
+    before, after = "…" if start else "", "…" if end < len(text) else ""
+    return f"{before}{snippet}{after}", [(a + len(before), b + len(before)) for a, b in marks]
+
+
+def _as_pattern(term: Term) -> str:
+    words = [re.escape(word) for word in re.findall(r"\w+", term.text)]
+    spread = r"\W+".join(words)
+    if has_unspaced(term.text):
+        return re.escape(term.text)
+    return rf"\b{spread}" if term.is_prefix else rf"\b{spread}\b"

@@ -1,0 +1,140 @@
+import pytest
+from django.db import connection
+
+from access.models import Realm
+from conversations.search.scripts import bigrams
+from conversations.search.words import Term, Within, cut_snippet, read_terms, search_words
+from conversations.services.appending import append_message
+from tests.conversations.conftest import CUSTOMER, NOW
+from tests.conversations.drafts import assistant, user
+
+pytestmark = pytest.mark.django_db
+
+EVERYWHERE = Within()
+
+
+@pytest.fixture
+def say(conversation):
+    def say(*texts):
+        for index, text in enumerate(texts):
+            message = user(text) if index % 2 == 0 else assistant(text)
+            append_message(conversation_id=conversation.pk, message=message, actor=CUSTOMER, now=NOW)
+
+    return say
+
+
+def seqs(text, within=EVERYWHERE):
+    return sorted(hit.seq for hit in search_words(text=text, within=within))
+
+
+def test_terms_are_words_phrases_exclusions_and_prefixes():
+    assert read_terms('hotel "double charge" -refund pari* -"late fee" --- *') == [
+        Term("hotel"),
+        Term("double charge", is_phrase=True),
+        Term("refund", is_excluded=True),
+        Term("pari", is_prefix=True),
+        Term("late fee", is_excluded=True, is_phrase=True),
+    ]
+
+
+def test_words_are_found_in_any_order_whatever_their_case(say):
+    say("The hotel in Größenbach charged me twice", "I see one charge for the HOTEL.", "Thanks")
+
+    assert seqs("hotel") == [1, 2]
+    assert seqs("twice hotel") == [1]
+    assert seqs("größenbach") == [1]
+
+
+def test_phrases_exclusions_and_prefixes(say):
+    say("double charge", "a charge, double the price", "charged again")
+
+    assert seqs('"double charge"') == [1]
+    assert seqs("charge -price") == [1]
+    assert seqs("charg*") == [1, 2, 3]
+    assert seqs("-charge") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "sought"),
+    [
+        ("東京タワーの入場券を二枚お願いします", "入場券"),
+        ("คืนเงินค่าโรงแรม", "คืนเงิน"),
+        ("退款还没有到账", "退款"),
+        ("Ticket für 東京 gebucht", "gebucht 東京"),
+    ],
+)
+def test_a_language_without_spaces_is_found_within_its_runs(say, said, sought):
+    say(said, "東 京")
+
+    assert seqs(sought) == [1]
+
+
+def test_pairs_that_stand_apart_are_no_hit(say):
+    say("東京都と京都府")
+
+    assert seqs("東京都") == [1]
+    assert seqs("都京") == []
+
+
+def test_the_database_and_python_cut_the_same_pairs():
+    text = "東京タワー abc ครับผม 日 한국어"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT conversations_bigrams(%s)", [text])
+        assert sorted(cursor.fetchone()[0]) == bigrams(text)
+
+
+def test_a_message_with_a_quarter_of_a_million_words_is_stored_and_partly_found(say):
+    say(" ".join(f"w{number:06}é-x{number:06}" for number in range(250_000)))
+
+    assert seqs("w000001é") == [1]
+    assert seqs("w249999é") == []
+    [hit] = search_words(text="w000001é", within=EVERYWHERE)
+    assert hit.is_partly_indexed
+
+
+def test_another_realm_sees_nothing(say, account):
+    say("hotel")
+    other = Realm.objects.create(slug="other", name="Other", created_at=NOW)
+
+    assert seqs("hotel", Within(realm_ids=[other.pk])) == []
+    assert seqs("hotel", Within(realm_ids=[account.realm_id])) == [1]
+
+
+@pytest.mark.parametrize("junk", ["'", "& | !", ":*", "\x00", "(((", "\\", "a' OR '1'='1", "%", "<->"])
+def test_junk_is_no_error(say, junk):
+    say("hotel")
+
+    assert seqs(junk) == []
+
+
+def test_a_snippet_stands_around_the_first_hit_and_says_where():
+    text = f"{'word ' * 100}the double charge {'more ' * 100}"
+
+    snippet, marks = cut_snippet(text, [Term("double charge", is_phrase=True)])
+
+    assert [snippet[start:end] for start, end in marks] == ["double charge"]
+    assert snippet.startswith("…")
+    assert snippet.endswith("…")
+    assert len(snippet) <= 242
+
+
+@pytest.mark.parametrize("sought", ["hotel", "入場券"])
+def test_words_are_read_through_an_index(say, sought):
+    say("hotel", "入場券")
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    with pytest.MonkeyPatch.context() as patch:
+        plans: list[str] = []
+        patch.setattr("conversations.search.words._STATEMENT", "EXPLAIN " + _statement())
+        patch.setattr("conversations.search.words._hit", lambda row, terms: plans.append(row[0]))
+        search_words(text=sought, within=EVERYWHERE)
+
+    plan = "\n".join(plans)
+    assert "part_words" in plan or "part_bigrams" in plan
+    assert "Seq Scan on conversations_messagepart" not in plan
+
+
+def _statement() -> str:
+    from conversations.search import words
+
+    return words._STATEMENT
