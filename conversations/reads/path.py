@@ -4,14 +4,13 @@ Replay, recording and the API read thousands of parts at once; lists and forms
 use the ORM. A path's numbers ascend, so nothing above the leaf is ever read.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 from psycopg.pq import Format
 
 from conversations.drafts import MessageDraft, PartDraft
@@ -54,69 +53,55 @@ def path_seqs(*, conversation_id: UUID, leaf_seq: int) -> list[int]:
 
 
 def read_path(*, conversation_id: UUID, leaf_seq: int, with_bytes: bool = True) -> list[StoredMessage]:
-    """Return the messages from the root to the leaf, with their parts; one round trip where there is no fork.
+    """Return the messages from the root to the leaf, with their parts; one query where there is no fork.
 
     Large payloads are fetched from blob storage unless `with_bytes` is false.
     """
-    place = {"conversation": conversation_id, "leaf": leaf_seq}
-    with _binary_cursor() as messages, _binary_cursor() as parts, _one_round_trip():
-        messages.execute(_MESSAGES_UP_TO, place)
-        parts.execute(_PARTS_WITHOUT_FORK, place)
-        rows = {row[0]: row for row in messages.fetchall()}
-        part_rows = parts.fetchall()
-    seqs = _walk({seq: row[1] for seq, row in rows.items()}, leaf_seq)
-    path = [_stored(rows[seq]) for seq in seqs]
-    if not path:
-        return []
-    if not part_rows:
-        # There is a fork, or hardly a part: then the parts of this path alone are asked for.
-        part_rows = _part_rows(conversation_id, seqs)
-    return _with_parts(path, part_rows, with_bytes=with_bytes)
+    rows = _fetch(_PATH_WITHOUT_FORK, {"conversation": conversation_id, "leaf": leaf_seq})
+    if rows:
+        path = _assemble(rows, with_bytes=with_bytes)
+        return path if path[-1].seq == leaf_seq else []
+    seqs = path_seqs(conversation_id=conversation_id, leaf_seq=leaf_seq)
+    return read_messages(conversation_id=conversation_id, seqs=seqs, with_bytes=with_bytes) if seqs else []
 
 
 def read_messages(
     *, conversation_id: UUID, seqs: Iterable[int], with_bytes: bool = True
 ) -> list[StoredMessage]:
     """Return the messages named, in the order of their numbers, with their parts."""
-    named = list(seqs)
-    with _binary_cursor() as cursor:
-        cursor.execute(_MESSAGES_NAMED, [conversation_id, named])
-        messages = [_stored(row) for row in cursor.fetchall()]
-    return _with_parts(messages, _part_rows(conversation_id, named), with_bytes=with_bytes)
+    rows = _fetch(_MESSAGES_NAMED, {"conversation": conversation_id, "seqs": list(seqs)})
+    return _assemble(rows, with_bytes=with_bytes)
 
 
-_MESSAGE = """
-SELECT seq, parent_seq, answers_seq, role, provider_role, dialect, shell, path_digest, created_at,
-    client_message_id, token_count, occurred_at, is_hidden
-FROM conversations_message WHERE conversation_id = """
-_MESSAGES_UP_TO = _MESSAGE + "%(conversation)s AND seq <= %(leaf)s"
-_MESSAGES_NAMED = _MESSAGE + "%s AND seq = ANY(%s) ORDER BY seq"
-_PART = """
-SELECT seq, ordinal, type, text, payload, shell, provider_type, tool_call_id, tool_name, status,
-    orphan, is_text_copy, media_type, is_minted_id, bytes_state, blob_id
-FROM conversations_messagepart WHERE conversation_id = """
-_PARTS_NAMED = _PART + "%s AND seq = ANY(%s) ORDER BY seq, ordinal"
+# Messages and parts in one answer, without a join: first the messages, whose ordinal is null, each
+# column where the parts have one of its type; the last five are the messages' own.
+_ROWS = """
+SELECT seq, NULL::smallint, role, provider_role, path_digest, shell, is_hidden, dialect, client_message_id,
+    NULL, NULL, NULL::bool, NULL, NULL::bool, NULL, NULL::bigint,
+    parent_seq, answers_seq, token_count, created_at, occurred_at
+FROM conversations_message WHERE {condition}
+UNION ALL
+SELECT seq, ordinal, type, text, payload, shell, is_text_copy, provider_type, tool_call_id,
+    tool_name, status, orphan, media_type, is_minted_id, bytes_state, blob_id,
+    NULL, NULL, NULL, NULL, NULL
+FROM conversations_messagepart WHERE {condition}
+"""
+_MESSAGES_NAMED = _ROWS.format(condition="conversation_id = %(conversation)s AND seq = ANY(%(seqs)s)")
 # Where a conversation has no fork, all that comes before the leaf is on its path; else nothing is read.
-_HAS_FORK = "(SELECT has_fork FROM conversations_conversation WHERE id = %(conversation)s)"
-_PARTS_WITHOUT_FORK = (
-    _PART + "%(conversation)s AND seq <= %(leaf)s AND NOT " + _HAS_FORK + " ORDER BY seq, ordinal"
+_PATH_WITHOUT_FORK = _ROWS.format(
+    condition=(
+        "conversation_id = %(conversation)s AND seq <= %(leaf)s"
+        " AND NOT (SELECT has_fork FROM conversations_conversation WHERE id = %(conversation)s)"
+    )
 )
-_BYTES_ARE_HERE = frozenset({PartBytes.PRESENT.value, PartBytes.REDACTED.value})
 
 
-@contextmanager
-def _binary_cursor() -> Iterator[CursorWrapper]:
-    """A cursor that gets bytes as bytes: as text they would come at twice their length."""
+def _fetch(statement: str, parameters: dict[str, Any]) -> list[tuple]:
     with connection.cursor() as cursor:
+        # Bytes come as bytes: as text they would take twice their length.
         cursor.cursor.format = Format.BINARY
-        yield cursor
-
-
-@contextmanager
-def _one_round_trip() -> Iterator[None]:
-    """Send the statements within together; the first that fetches waits for them."""
-    with connection.connection.pipeline():
-        yield
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
 
 
 def _walk(parents: dict[int, int | None], leaf_seq: int) -> list[int]:
@@ -129,63 +114,72 @@ def _walk(parents: dict[int, int | None], leaf_seq: int) -> list[int]:
     return seqs
 
 
-def _stored(row: Sequence) -> StoredMessage:
-    return StoredMessage(
-        seq=row[0],
-        parent_seq=row[1],
-        answers_seq=row[2],
-        dialect=_DIALECTS.get(row[5]),
-        path_digest=None if row[7] is None else bytes(row[7]),
-        created_at=row[8],
-        draft=MessageDraft(
-            role=_ROLES[row[3]],
-            provider_role=row[4],
-            shell=row[6],
-            client_message_id=row[9],
-            token_count=row[10],
-            occurred_at=row[11],
-            is_hidden=row[12],
-        ),
-        lost_parts=[],
-    )
+# Messages first, by number; then parts by number and place.
+def _place_in_answer(row: tuple) -> tuple[bool, int, int]:
+    return row[1] is not None, row[0], row[1] or 0
 
 
-def _part_rows(conversation_id: UUID, seqs: Sequence[int]) -> list[tuple]:
-    with _binary_cursor() as cursor:
-        cursor.execute(_PARTS_NAMED, [conversation_id, list(seqs)])
-        return list(cursor.fetchall())
+_BYTES_ARE_HERE = frozenset({PartBytes.PRESENT.value, PartBytes.REDACTED.value})
 
 
-def _with_parts(
-    messages: list[StoredMessage], rows: Iterable[Sequence], *, with_bytes: bool
-) -> list[StoredMessage]:
-    by_seq = {message.seq: message for message in messages}
+def _assemble(rows: list[tuple], *, with_bytes: bool) -> list[StoredMessage]:
+    messages: dict[int, StoredMessage] = {}
     in_blobs: dict[int, list[PartDraft]] = {}
+    # Nearly in order as they come, so that this is one pass; messages stand before parts.
+    rows.sort(key=_place_in_answer)
     for row in rows:
-        message = by_seq[row[0]]
+        ordinal = row[1]
+        if ordinal is None:
+            messages[row[0]] = _message(row)
+            continue
+        message = messages[row[0]]
         part = _part(row)
         message.draft.parts.append(part)
         if row[14] not in _BYTES_ARE_HERE:
-            message.lost_parts.append(row[1])
+            message.lost_parts.append(ordinal)
         elif row[15] is not None:
             in_blobs.setdefault(row[15], []).append(part)
     if in_blobs and with_bytes:
         _fill_from_blobs(in_blobs)
-    return messages
+    return list(messages.values())
 
 
-def _part(row: Sequence) -> PartDraft:
+def _message(row: tuple) -> StoredMessage:
+    seq, _, role, provider_role, path_digest, shell, is_hidden, dialect, client_message_id = row[:9]
+    parent_seq, answers_seq, token_count, created_at, occurred_at = row[16:]
+    return StoredMessage(
+        seq,
+        parent_seq,
+        answers_seq,
+        _DIALECTS.get(dialect),
+        path_digest,
+        created_at,
+        MessageDraft(
+            role=_ROLES[role],
+            provider_role=provider_role,
+            shell=shell,
+            client_message_id=client_message_id,
+            token_count=token_count,
+            occurred_at=occurred_at,
+            is_hidden=is_hidden,
+        ),
+        [],
+    )
+
+
+def _part(row: tuple) -> PartDraft:
+    _, _, kind, text, payload, shell, is_text_copy, provider_type, tool_call_id, tool_name, status = row[:11]
     return PartDraft(
-        _TYPES[row[2]],
-        row[3],
-        row[4],
-        row[5],
+        _TYPES[kind],
+        text,
+        payload,
+        shell,
+        is_text_copy,
+        provider_type,
+        tool_call_id,
+        tool_name,
+        None if status is None else _STATUSES[status],
         row[11],
-        row[6],
-        row[7],
-        row[8],
-        None if row[9] is None else _STATUSES[row[9]],
-        row[10],
         row[12],
         row[13],
     )

@@ -10,6 +10,7 @@ from conversations.errors import ConflictError, NotFoundError, StoreError
 from conversations.identity import unit_digests
 from conversations.models import Message
 from conversations.reads.path import read_messages
+from conversations.services.composing import refuse_malformed
 from conversations.services.placing import AS_ROOT, AT_HEAD, ClientIdUsedError, Run, place
 from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
 
@@ -36,7 +37,8 @@ def append_message(
 
     A client id that was used before returns what was stored then; used for
     other content it is refused. Results must answer calls of the message
-    before, once each; a call must be answered before the conversation goes on.
+    before, once each; a call must be answered before the conversation goes on;
+    and what the dialect's provider would refuse of it anywhere is refused.
     """
     run = Run(
         conversation_id=conversation_id,
@@ -111,6 +113,7 @@ def _write_sibling(
 
 
 def _place_once(run: Run) -> Appended:
+    refuse_malformed(run.messages[0], dialect=run.dialect, conversation_id=run.conversation_id)
     try:
         placed = place(run)
     except ClientIdUsedError:

@@ -2,8 +2,10 @@ from datetime import timedelta
 
 import pytest
 
+from conversations.drafts import MessageDraft
 from conversations.reads.path import path_seqs, read_messages, read_path
 from conversations.services.appending import append_message
+from conversations.vocabulary import Role
 from tests.conversations.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import assistant, calls, results, user
 from tests.conversations.schema.rows import execute
@@ -87,15 +89,21 @@ def test_parts_that_lost_their_bytes_are_named(line):
     assert [message.lost_parts for message in read(line, 4)] == [[], [1], [], []]
 
 
-def test_a_path_costs_two_queries_however_long_it_is(line, django_assert_num_queries):
-    # The messages and their parts; they are sent together.
-    with django_assert_num_queries(2):
+def test_a_message_without_parts_is_on_the_path(line):
+    append(line, MessageDraft(role=Role.ASSISTANT))
+
+    assert [message.draft.parts for message in read(line, 5)][-1] == []
+
+
+def test_a_path_costs_as_many_queries_however_long_it_is(line, django_assert_num_queries):
+    # Where there is no fork, all that comes before the leaf.
+    with django_assert_num_queries(1):
         read(line, 1)
     for _ in range(20):
         append(line, user())
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         read(line, 24)
     append(line, assistant("Or so."), below=3)
-    # In a tree with a fork, the parts are asked for by number.
+    # With a fork: nothing by that query, the numbers of the path, what they name.
     with django_assert_num_queries(3):
         read(line, 24)
