@@ -73,7 +73,7 @@ def ensure_roles(admin_url: str, *, passwords: dict[str, str]) -> None:
         connection.execute("SELECT pg_advisory_lock(%s)", [MAKING_ROLES])
         for role, password in passwords.items():
             _ensure_role(connection, admin_url, role=role, password=password)
-        if not _is_superuser(connection):
+        if not is_superuser(connection):
             # From PostgreSQL 16 on, who makes a role must be its member to give it a database.
             connection.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(OWNER)))
 
@@ -146,7 +146,7 @@ def _can_log_in(url: str) -> bool:
     return True
 
 
-def _is_superuser(connection: psycopg.Connection) -> bool:
+def is_superuser(connection: psycopg.Connection) -> bool:
     row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = CURRENT_USER").fetchone()
     return bool(row and row[0])
 

@@ -32,12 +32,12 @@ def django_db_setup(
     with (
         django_db_blocker.unblock(),
         databases.cloned_database(admin_url, worker=worker) as name,
-        psycopg.connect(roles.urls(admin_url, database=name)["owner"], autocommit=True) as owner,
+        psycopg.connect(roles.with_database(admin_url, name), autocommit=True) as admin,
         pytest.MonkeyPatch.context() as patch,
     ):
-        seed = seeded_rows.Seed.read(owner)
+        seed = seeded_rows.Seed.read(admin)
         # Django's way of emptying after a test that commits: all three aliases are one database.
-        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: seed.restore(owner))
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: seed.restore(admin))
         with django_db_blocker.block():
             yield
 
