@@ -64,7 +64,8 @@ _SOURCES = (
         "tool call id",
         (
             "SELECT tool_call_id, conversation_id, seq, ordinal::int, NULL::int"
-            " FROM conversations_messagepart WHERE {tool_call_id} AND type NOT IN ('tool_use', 'server_tool_use')"
+            " FROM conversations_messagepart"
+            " WHERE {tool_call_id} AND type NOT IN ('tool_use', 'server_tool_use')"
         ),
     ),
     (
