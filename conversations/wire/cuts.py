@@ -1,6 +1,7 @@
 """Cutting a body into what is stored: frames with holes, texts, exact payloads."""
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from conversations.wire.slices import Sliced
 LONGEST_SHELL = 16_384
 LONGEST_ID = 255
 LONGEST_NAME = 200
+LONGEST_ROLE = 64
+_NON_ASCII_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u(?!00[0-7])")
 SINGLE_MARKS = (HOLE_BLOCK, HOLE_STRING, HABIT)
 
 
@@ -48,8 +51,9 @@ def detect_style(text: str, body: Sliced) -> Style:
         comma = ", " if text[first.end : body.members[1].start] == ", " else ","
     if not text.isascii():
         return Style(comma, colon, is_ascii=False)
-    # A pure ASCII body shows its writer's habit only where it escaped something.
-    return Style(comma, colon, is_ascii="\\u" in text or comma == ", ")
+    # A pure ASCII body shows its writer's habit only where it escaped more than control characters.
+    has_escapes = "\\u" in text and _NON_ASCII_ESCAPE.search(text) is not None
+    return Style(comma, colon, is_ascii=has_escapes or comma == ", ")
 
 
 def cut_block(
@@ -199,7 +203,7 @@ def role_of(value: object) -> tuple[Role, str]:
     role = _ROLES.get(value)
     if role is not None:
         return role, "" if role == value else value
-    return _nearest_role(value.lower()), name_of(value)
+    return _nearest_role(value.lower()), name_of(value)[:LONGEST_ROLE]
 
 
 _ROLES = {role.value: role for role in Role}

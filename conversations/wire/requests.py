@@ -22,7 +22,8 @@ from conversations.wire.slices import Item, Member, Sliced, slice_object
 
 type FrameMessage = Callable[[str, Item, int, Style], FramedMessage]
 
-PREAMBLE_ROLES = frozenset({Role.SYSTEM.value, Role.DEVELOPER.value})
+# A tuple: what a body calls a role may be anything, also what no set can look up.
+PREAMBLE_ROLES = (Role.SYSTEM.value, Role.DEVELOPER.value)
 
 
 def cut_request(

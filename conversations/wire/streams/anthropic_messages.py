@@ -25,7 +25,14 @@ from conversations.wire.slices import (
     slice_json,
 )
 from conversations.wire.streams.events import DONE, Event
-from conversations.wire.streams.raw_json import RawObject, write_list, write_object, write_text, write_value
+from conversations.wire.streams.raw_json import (
+    RawObject,
+    read_event,
+    write_list,
+    write_object,
+    write_text,
+    write_value,
+)
 
 _START = {"content_block": read_object({})}
 _TEXT_DELTAS = {"text_delta": "text", "thinking_delta": "thinking"}
@@ -95,7 +102,7 @@ class AnthropicStream:
         if event.data == DONE:
             return
         try:
-            value = read_json(event.data)
+            value = read_event(event.data)
             if isinstance(value, dict):
                 kind = str(value.get("type") or event.name)
                 if self._is_stopped:

@@ -13,9 +13,8 @@ from conversations.vocabulary import GenerationStatus
 from conversations.wire.answers import fail
 from conversations.wire.chat_answers import read_answer
 from conversations.wire.shapes import ParsedResponse, WireError
-from conversations.wire.slices import read_json
 from conversations.wire.streams.events import DONE, Event
-from conversations.wire.streams.raw_json import Pieces, write_value
+from conversations.wire.streams.raw_json import Pieces, read_event, write_value
 
 type Json = dict[str, object]
 
@@ -59,7 +58,7 @@ class ChatStream:
             self._is_done = True
             return
         try:
-            chunk = read_json(event.data)
+            chunk = read_event(event.data)
         except WireError as error:
             self._notes.append(f"an event could not be read: {error}")
             return

@@ -12,9 +12,9 @@ from conversations.vocabulary import GenerationStatus
 from conversations.wire.answers import fail
 from conversations.wire.responses_answers import cut_unfinished_calls, read_answer
 from conversations.wire.shapes import ParsedResponse, WireError
-from conversations.wire.slices import Sliced, read_json, read_list, slice_json
+from conversations.wire.slices import Sliced, read_list, slice_json
 from conversations.wire.streams.events import DONE, Event
-from conversations.wire.streams.raw_json import Pieces, write_list, write_value
+from conversations.wire.streams.raw_json import Pieces, read_event, write_list, write_value
 
 type Json = dict[str, object]
 
@@ -65,7 +65,7 @@ class ResponsesStream:
         if event.data.strip() == DONE:
             return
         try:
-            value = read_json(event.data)
+            value = read_event(event.data)
             if isinstance(value, dict):
                 self._take(str(value.get("type") or event.name), value, event.data)
         except WireError as error:

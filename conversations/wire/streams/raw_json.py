@@ -1,12 +1,40 @@
 """Objects put together from pieces of JSON text, so that no number or spelling is lost on the way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from json.encoder import encode_basestring
 
-from conversations.wire.slices import Lexeme
+from conversations.wire.shapes import WireError
+from conversations.wire.slices import Lexeme, read_json
 
 type RawObject = dict[str, str]  # member names to the JSON text of their values
+
+
+# Far beyond what any tool's arguments need, and far below what exhausts the stack when written again.
+DEEPEST = 400
+
+
+def read_event(data: str) -> object:
+    """An event's value; raises WireError for what is no JSON, or nested deeper than can be written again."""
+    value = read_json(data)
+    if data.count("[") + data.count("{") > DEEPEST and _is_too_deep(value):
+        raise WireError("nested too deeply to be read")
+    return value
+
+
+def _is_too_deep(value: object) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inner(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _inner(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 class Pieces:

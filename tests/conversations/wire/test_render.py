@@ -62,7 +62,7 @@ def write(value: object, style: Style) -> bytes:
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.one_of(MESSAGES, VALUES), max_size=5), st.dictionaries(NAMES, VALUES, max_size=3), st.data()
 )
@@ -82,7 +82,7 @@ def test_any_body_in_a_known_style_comes_back_byte_for_byte(dialect, messages, m
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(MESSAGES, max_size=4),
     st.lists(st.tuples(st.integers(0, 400), st.sampled_from(" \t\r\n")), max_size=8),
@@ -117,7 +117,7 @@ def _insert_between_tokens(body: bytes, position: int, space: str) -> bytes:
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.one_of(st.binary(max_size=60), st.lists(MESSAGES, max_size=2).map(lambda m: write(m, COMPACT))),
     st.data(),
