@@ -3,6 +3,7 @@ from conversations.models.conversation import Conversation, HeadMove
 from conversations.models.derived import Chunk, Summary
 from conversations.models.generation import Exchange, Generation
 from conversations.models.message import Message, MessagePart, ToolCall
+from conversations.models.notes import ConversationNote
 from conversations.models.storage import Blob, Fragment, RawBody
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Blob",
     "Chunk",
     "Conversation",
+    "ConversationNote",
     "Exchange",
     "Fragment",
     "Generation",
