@@ -8,8 +8,9 @@ from conversations.wire.answers import failure_of, word
 from conversations.wire.chat_messages import DIALECT, READ_MESSAGE, frame_message
 from conversations.wire.cuts import detect_style
 from conversations.wire.pairing import cut_off
-from conversations.wire.requests import build_message
+from conversations.wire.requests import build_answer
 from conversations.wire.shapes import ParsedResponse, Style, WireError
+from conversations.wire.shells import FORM_STRING
 from conversations.wire.slices import Item, Sliced, read_json, read_list, read_object, slice_json
 from conversations.wire.usage import openai_chat_usage
 
@@ -93,6 +94,23 @@ def _read_message(text: str, choice: Sliced, style: Style) -> MessageDraft | Non
     if member is None or not isinstance(member.value, Sliced):
         return None
     framed = frame_message(text, Item(member.value_start, member.end, member.value), 0, style)
-    draft = build_message(framed._replace(role=Role.ASSISTANT), dialect=DIALECT, style=style)
-    draft.wire_index = None
+    draft = build_answer(framed._replace(role=Role.ASSISTANT, provider_role=""), dialect=DIALECT)
+    if _is_plain(member.value):
+        # Empty members that only answers carry, and their order, are no part of what was said.
+        draft.parts.sort(key=lambda part: part.type == PartType.TOOL_USE)
+        has_calls = any(part.type == PartType.TOOL_USE for part in draft.parts)
+        draft.shell = None if has_calls else FORM_STRING
     return draft
+
+
+def _is_plain(message: Sliced) -> bool:
+    """Whether the message is a text as a string, calls, or both, and nothing else."""
+    content = message.value("content")
+    calls = message.value("tool_calls")
+    has_calls = isinstance(calls, Sliced) and bool(calls.items)
+    if not isinstance(content, str) and not (content is None and has_calls):
+        return False
+    return message.value("role") == Role.ASSISTANT and all(
+        member.key in ("role", "content", "tool_calls") or member.value in (None, [])
+        for member in message.members
+    )

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from conversations.drafts import HOLE_BLOCK, HOLE_STRING, MessageDraft, PartDraft
+from conversations.drafts import HOLE_BLOCK, HOLE_BLOCKS, HOLE_STRING, MessageDraft, PartDraft
 from conversations.vocabulary import Dialect, PartType, Role
 from conversations.wire.cuts import FramedMessage, cut_envelope, cut_string, merge_turn
 from conversations.wire.forms import string_shell, usual_shell
 from conversations.wire.pairing import adopt_results, settle_calls
 from conversations.wire.shapes import (
+    COMPACT,
     HOLE_LEADING,
     HOLE_MESSAGES,
     HOLE_PREAMBLE,
@@ -17,7 +18,7 @@ from conversations.wire.shapes import (
     Style,
     WireError,
 )
-from conversations.wire.shells import FORM_STRING
+from conversations.wire.shells import FORM_STRING, squeeze
 from conversations.wire.slices import Item, Member, Sliced, slice_object
 
 type FrameMessage = Callable[[str, Item, int, Style], FramedMessage]
@@ -100,6 +101,17 @@ def build_message(framed: FramedMessage, *, dialect: Dialect, style: Style) -> M
         shell=shell,
         wire_index=framed.wire_index,
     )
+
+
+def build_answer(framed: FramedMessage, *, dialect: Dialect) -> MessageDraft:
+    """The draft of an answer. Its frame was never part of a request and is kept without white space,
+    so that it is the usual one where a client's would be."""
+    shell = squeeze(framed.shell)
+    if shell == COMPACT.comma.join(HOLE_BLOCK for _ in framed.parts):
+        shell = HOLE_BLOCKS
+    draft = build_message(framed._replace(shell=shell), dialect=dialect, style=COMPACT)
+    draft.wire_index = None
+    return draft
 
 
 def frame_stray(text: str, item: Item, index: int, style: Style) -> FramedMessage:

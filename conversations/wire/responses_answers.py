@@ -7,7 +7,7 @@ from conversations.vocabulary import GenerationStatus, PartType, Role
 from conversations.wire.answers import failure_of, word
 from conversations.wire.cuts import FramedMessage, call_key, detect_style, merge_turn
 from conversations.wire.pairing import cut_off
-from conversations.wire.requests import build_message
+from conversations.wire.requests import build_answer
 from conversations.wire.responses_items import DIALECT, READ_ITEMS, frame_item
 from conversations.wire.shapes import ParsedResponse, Style, WireError
 from conversations.wire.slices import Item, Sliced, slice_json
@@ -59,9 +59,7 @@ def read_output(text: str, items: Sequence[Item], style: Style) -> MessageDraft 
         return None
     pieces = [_as_answered(piece) for piece in framed]
     whole = pieces[0] if len(pieces) == 1 else merge_turn(text, pieces, style)
-    draft = build_message(whole, dialect=DIALECT, style=style)
-    draft.wire_index = None
-    return draft
+    return build_answer(whole, dialect=DIALECT)
 
 
 def _is_item(item: Item) -> bool:

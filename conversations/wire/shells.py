@@ -21,6 +21,7 @@ HABIT = "\x04"
 RUN = "\x05"
 FORM_STRING = "\x06"
 
+_SPACE_OR_STRING = re.compile(r'("(?:[^"\\]|\\.)*")|[ \t\r\n]+')
 _STRING_HOLE = re.compile("(?:\x05([0-9]+))?(?:\x02|\x04(.))")
 
 
@@ -62,6 +63,11 @@ def fill_strings(shell: str, text: str, style: Style) -> str:
         position = hole.end()
     filled.append(shell[position:])
     return "".join(filled)
+
+
+def squeeze(shell: str) -> str:
+    """The shell without white space outside its strings."""
+    return _SPACE_OR_STRING.sub(lambda match: match[1] or "", shell)
 
 
 def spell_hole(mark: str, text: str, style: Style) -> str:

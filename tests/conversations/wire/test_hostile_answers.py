@@ -104,9 +104,8 @@ def test_a_deep_nest_of_brackets_is_no_answer(dialect, start):
 
 DEEP = "[" * 3000 + "]" * 3000
 BEGIN = 'data: {"type":"message_start","message":{"id":"a","usage":{}}}\n\n'
-CITATION = (
-    f'data: {{"type":"content_block_delta","delta":{{"type":"citations_delta","citation":{DEEP}}}}}\n\n'
-)
+CITATION = f'{{"type":"citations_delta","citation":{DEEP}}}'
+CITED = f'data: {{"type":"content_block_delta","delta":{CITATION}}}\n\n'
 TEXT = 'data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}\n\n'
 ITEM = f'data: {{"type":"response.output_item.added","output_index":0,"item":{{"type":"x","y":{DEEP}}}}}\n\n'
 

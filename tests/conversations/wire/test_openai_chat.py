@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from conversations.drafts import HOLE_STRING
@@ -249,4 +251,37 @@ def test_an_error_answer_keeps_its_code():
         GenerationStatus.FAILED,
         "model_not_found",
         "No such model",
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "shell", "kinds"),
+    [
+        ({"role": "assistant", "content": "x", "refusal": None, "annotations": []}, FORM_STRING, ["text"]),
+        (
+            {"annotations": [], "content": None, "role": "assistant", "tool_calls": [call()]},
+            None,
+            ["tool_use"],
+        ),
+        ({"tool_calls": [call()], "role": "assistant", "content": "x"}, None, ["text", "tool_use"]),
+    ],
+)
+def test_an_answers_frame_is_the_usual_one_where_it_says_nothing_more(message, shell, kinds):
+    body = json.dumps({"choices": [choice(message)]}, indent=2).encode()
+
+    read = said(parse_response(body, 200))
+
+    assert (read.shell, [part.type for part in read.parts]) == (shell, kinds)
+
+
+def test_an_answers_frame_that_says_more_is_kept_without_its_white_space():
+    message = {
+        "role": "assistant",
+        "content": "x",
+        "annotations": [{"type": "url_citation", "title": "a  b"}],
+    }
+    body = json.dumps({"choices": [choice(message)]}, indent=2).encode()
+
+    assert said(parse_response(body, 200)).shell == (
+        f'{{"role":"assistant","content":{HOLE_STRING},"annotations":[{{"type":"url_citation","title":"a  b"}}]}}'
     )

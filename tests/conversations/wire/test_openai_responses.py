@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from conversations.vocabulary import Dialect, GenerationStatus, PartStatus, PartType, Role
@@ -215,3 +217,12 @@ def test_a_refusal_is_text_and_the_answer_refused():
     (part,) = said(read).parts
     assert (part.type, part.provider_type, part.text) == (PartType.TEXT, "refusal", "I cannot.")
     assert read.status == GenerationStatus.REFUSED
+
+
+def test_an_answer_that_was_written_with_indents_is_a_usual_turn():
+    whole = {"id": "resp_1", "status": "completed", "output": [REASONING, CALL]}
+
+    read = said(parse_response(json.dumps(whole, indent=2).encode(), 200))
+
+    assert read.shell is None
+    assert json.loads(read.parts[1].payload or b"") == CALL
