@@ -1,4 +1,4 @@
-"""Which part of a path is sent on under a token budget: pinned summaries first, then whole groups from the end.
+"""Which part of a path goes on under a token budget: pinned summaries first, then whole groups from the end.
 
 A call and its results are one group; half of one is refused by every provider,
 so cuts fall between groups only. What is chosen is said by number, so that a

@@ -1,37 +1,56 @@
-"""Drafts laid out as the arrays that `placing` writes, one array a column."""
+"""Drafts laid out as the rows that `placing` writes: one JSON text for each table.
 
-from collections.abc import Collection, Sequence
+Three parameters, whatever is written: a statement with an array for each column
+would have so many that the driver took it apart anew for each message.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
+
+import orjson
 
 from conversations.arguments import derived_arguments
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.services.blobs import keep_large_payload
 
-# In the order of the arrays below, named as the columns of the tables.
+# What the statement reads out of the texts, and the columns that it fills with it.
+MESSAGE_RECORD = (
+    "place int, answers int, digest bytea, role text, provider_role text, shell text,"
+    " client_message_id text, token_count int, occurred_at timestamptz, is_hidden bool"
+)
 MESSAGE_COLUMNS = "role, provider_role, shell, client_message_id, token_count, occurred_at, is_hidden"
+PART_RECORD = (
+    "place int, ordinal int, type text, provider_type text, text text, payload bytea, shell text,"
+    " is_text_copy bool, media_type text, blob_id bigint, tool_call_id text, tool_name text,"
+    " is_minted_id bool, status text, orphan bool"
+)
 PART_COLUMNS = (
     "ordinal, type, provider_type, text, payload, shell, is_text_copy, media_type, blob_id,"
     " tool_call_id, tool_name, is_minted_id, status, orphan"
 )
+CALL_RECORD = "place int, call_id text, name text, arguments text, is_unanswered bool"
+# Labels of what came from outside; the block itself keeps them whole.
+LONGEST_TYPE, LONGEST_MEDIA_TYPE = 64, 127
 NO_ANSWER = None
 ANSWERS_PARENT = -1
 
 
-def message_arrays(
-    messages: Sequence[MessageDraft], *, digests: Sequence[bytes | None] | None
-) -> dict[str, Any]:
-    return {
-        "m_place": list(range(len(messages))),
-        "m_answers": answered_places(messages),
-        "m_digest": list(digests) if digests is not None else [None] * len(messages),
-        "m_role": [message.role.value for message in messages],
-        "m_provider_role": [message.provider_role for message in messages],
-        "m_shell": [message.shell for message in messages],
-        "m_client_message_id": [message.client_message_id for message in messages],
-        "m_token_count": [message.token_count for message in messages],
-        "m_occurred_at": [message.occurred_at for message in messages],
-        "m_is_hidden": [message.is_hidden for message in messages],
-    }
+def message_rows(messages: Sequence[MessageDraft], *, digests: Sequence[bytes | None] | None) -> str:
+    return _json(
+        {
+            "place": place,
+            "answers": answers,
+            "digest": _hex(None if digests is None else digests[place]),
+            "role": message.role.value,
+            "provider_role": message.provider_role,
+            "shell": message.shell,
+            "client_message_id": message.client_message_id,
+            "token_count": message.token_count,
+            "occurred_at": message.occurred_at,
+            "is_hidden": message.is_hidden,
+        }
+        for place, (message, answers) in enumerate(zip(messages, answered_places(messages), strict=True))
+    )
 
 
 def answered_places(messages: Sequence[MessageDraft]) -> list[int | None]:
@@ -50,46 +69,54 @@ def answered_places(messages: Sequence[MessageDraft]) -> list[int | None]:
     return answered
 
 
-def part_arrays(
-    messages: Sequence[MessageDraft], *, unanswered: Collection[tuple[int, str]]
-) -> dict[str, Any]:
-    parts = [
-        (place, ordinal, part)
+def part_rows(messages: Sequence[MessageDraft]) -> str:
+    """Lay out all parts; large payloads are put into blob storage on the way."""
+    return _json(
+        _part_row(place, ordinal, part)
         for place, message in enumerate(messages)
         for ordinal, part in enumerate(message.parts)
-    ]
-    blob_ids = [keep_large_payload(part) for _, _, part in parts]
-    calls = [(place, part) for place, _, part in parts if part.type == "tool_use" and not part.orphan]
+    )
+
+
+def _part_row(place: int, ordinal: int, part: PartDraft) -> dict[str, Any]:
+    blob_id = keep_large_payload(part)
     return {
-        "p_place": [place for place, _, _ in parts],
-        "p_ordinal": [ordinal for _, ordinal, _ in parts],
-        "p_type": [part.type.value for _, _, part in parts],
-        "p_provider_type": [part.provider_type for _, _, part in parts],
-        "p_text": [part.text for _, _, part in parts],
-        "p_payload": [
-            part.payload if blob_id is None else None
-            for (_, _, part), blob_id in zip(parts, blob_ids, strict=True)
-        ],
-        "p_shell": [part.shell for _, _, part in parts],
-        "p_is_text_copy": [part.is_text_copy for _, _, part in parts],
-        "p_media_type": [part.media_type for _, _, part in parts],
-        "p_blob_id": blob_ids,
-        "p_tool_call_id": [part.tool_call_id for _, _, part in parts],
-        "p_tool_name": [part.tool_name for _, _, part in parts],
-        "p_is_minted_id": [part.is_minted_id for _, _, part in parts],
-        "p_status": [part.status.value if part.status else None for _, _, part in parts],
-        "p_orphan": [part.orphan for _, _, part in parts],
-        **_call_arrays(calls, unanswered),
+        "place": place,
+        "ordinal": ordinal,
+        "type": part.type.value,
+        "provider_type": part.provider_type[:LONGEST_TYPE],
+        "text": part.text,
+        "payload": _hex(part.payload if blob_id is None else None),
+        "shell": part.shell,
+        "is_text_copy": part.is_text_copy,
+        "media_type": part.media_type[:LONGEST_MEDIA_TYPE],
+        "blob_id": blob_id,
+        "tool_call_id": part.tool_call_id,
+        "tool_name": part.tool_name,
+        "is_minted_id": part.is_minted_id,
+        "status": part.status.value if part.status else None,
+        "orphan": part.orphan,
     }
 
 
-def _call_arrays(
-    calls: Sequence[tuple[int, PartDraft]], unanswered: Collection[tuple[int, str]]
-) -> dict[str, Any]:
-    return {
-        "c_place": [place for place, _ in calls],
-        "c_call_id": [part.tool_call_id for _, part in calls],
-        "c_name": [part.tool_name for _, part in calls],
-        "c_arguments": [derived_arguments(part) for _, part in calls],
-        "c_unanswered": [(place, part.tool_call_id) in unanswered for place, part in calls],
-    }
+def call_rows(messages: Sequence[MessageDraft], *, unanswered: Collection[tuple[int, str]]) -> str:
+    return _json(
+        {
+            "place": place,
+            "call_id": part.tool_call_id,
+            "name": part.tool_name,
+            "arguments": derived_arguments(part),
+            "is_unanswered": (place, part.tool_call_id) in unanswered,
+        }
+        for place, message in enumerate(messages)
+        for part in message.calls()
+    )
+
+
+def _json(rows: Iterable[dict[str, Any]]) -> str:
+    return orjson.dumps(list(rows)).decode()
+
+
+def _hex(value: bytes | None) -> str | None:
+    """Bytes as PostgreSQL reads them from a text."""
+    return None if value is None else f"\\x{value.hex()}"

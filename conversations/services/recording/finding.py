@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from conversations.digests import path_salt
 from conversations.identity import path_digests
 from conversations.services.recording.exchange import Reading
 from conversations.services.starting import start_conversation
@@ -73,11 +74,12 @@ ORDER BY g.message_seq IS NULL, g.created_at DESC, g.number DESC LIMIT 1
 def _by_history(account_id: UUID, request: ParsedRequest) -> UUID | None:
     """Find the deepest prefix that ends in an answer; of several conversations the one last active."""
     digests = path_digests(request.messages, account_id=account_id)
-    roles = [message.role for message in request.messages]
+    nothing_said = path_salt(account_id)
+    following = [*(message.role for message in request.messages[1:]), None]
     ends = [
         digest
-        for digest, role, following in zip(digests, roles, [*roles[1:], None], strict=True)
-        if role == Role.ASSISTANT and following != Role.ASSISTANT
+        for message, digest, next_role in zip(request.messages, digests, following, strict=False)
+        if message.role == Role.ASSISTANT and next_role != Role.ASSISTANT and digest != nothing_said
     ]
     if not ends:
         return None

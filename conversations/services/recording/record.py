@@ -8,7 +8,7 @@ one statement, and say how the body is given back.
 from datetime import datetime
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import DataError, IntegrityError, transaction
 
 from access.actors import Actor
 from conversations.errors import NotFoundError, StoreError, constraint_of
@@ -85,11 +85,13 @@ def record_reading(reading: Reading) -> RecordedExchange:
     try:
         try:
             return _record(reading)
+        except NotFoundError:
+            raise
         except StoreError as refusal:
-            if isinstance(refusal, NotFoundError):
-                raise
             # A history that no mark makes fit: kept whole, hung on the last message that fits.
             return _record(reading, refusal=str(refusal))
+        except DataError:
+            return _record(reading, refusal="a value that no column of the store can hold")
     except IntegrityError as error:
         known = find_recorded(realm_id=reading.call.realm_id, key=reading.exchange_key)
         if constraint_of(error) != KEY or known is None:

@@ -35,7 +35,8 @@ def write_exchange(reading: Reading, placement: Placement) -> RecordedExchange:
         path=placement.body_path,
         now=reading.call.now,
     )
-    marked = mark_broken(placement.path, placement.new)
+    answers = [] if reading.response.message is None else [reading.response.message]
+    marked = mark_broken(placement.path, [*placement.new, *answers])
     write_marks(conversation_id=tree.id, marked=marked)
     name = _name(reading, tree.id, leaf_seq=None if placement.new else placement.below_seq)
     columns = {
