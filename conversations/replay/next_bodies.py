@@ -30,7 +30,7 @@ class NextBody:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Model, preamble, tools and parameters, as the last attempt on the path had them."""
+    """Model, preamble, tools and parameters, as an attempt had them."""
 
     pieces: BodyPieces
     renderer: int
@@ -42,8 +42,9 @@ def next_body_at(
 ) -> NextBody:
     """Return the body for going on from the leaf, in the dialect of the path's last attempt or in another.
 
-    An attempt on the path gives model, preamble, tools and parameters; where
-    none does in that dialect, `model` must be named and nothing else is set.
+    The last attempt on the path gives model, preamble, tools and parameters, on a
+    path without one the conversation's last; where none speaks that dialect,
+    `model` must be named and nothing else is set.
     Raises NotReplayableError where a message's bytes are gone or nothing says
     which model to ask.
     """
@@ -73,7 +74,7 @@ def _compose(terms: Terms, path: Sequence[StoredMessage]) -> NextBody:
 
 
 def _terms(conversation_id: UUID, path: Sequence[StoredMessage], dialect: Dialect | None) -> Terms | None:
-    """Read the last attempt on the path that kept its body's pieces."""
+    """Read the last attempt on the path that kept its pieces; on a path without one, the conversation's last."""
     with connection.cursor() as cursor:
         cursor.execute(
             LAST_TERMS,
@@ -90,8 +91,9 @@ def _terms(conversation_id: UUID, path: Sequence[StoredMessage], dialect: Dialec
     envelope, *optional = fragments
     envelope = bytes(envelope)
     preamble, leading, tools = (None if piece is None else bytes(piece) for piece in optional)
-    base_seq = answer_seq if previous or hosted else None
-    if previous:
+    is_on_path = any(message.seq == answer_seq for message in path)
+    base_seq = answer_seq if is_on_path and (previous or hosted) else None
+    if previous and is_on_path:
         # The provider holds what came before, under the id of the answer that is gone on from.
         envelope = point_at_response(envelope, response_id)
     pieces = BodyPieces(
@@ -114,9 +116,12 @@ LEFT JOIN conversations_fragment p ON p.id = g.preamble_id
 LEFT JOIN conversations_fragment l ON l.id = g.leading_id
 LEFT JOIN conversations_fragment t ON t.id = g.tools_id
 WHERE g.conversation_id = %(conversation)s
-    AND (g.message_seq = ANY(%(seqs)s::int[]) OR g.message_seq IS NULL AND g.leaf_seq = ANY(%(seqs)s::int[]))
     AND (%(dialect)s::text IS NULL OR g.dialect = %(dialect)s::text)
-ORDER BY coalesce(g.message_seq, g.leaf_seq) DESC, g.number DESC LIMIT 1
+ORDER BY
+    CASE WHEN coalesce(g.message_seq, g.leaf_seq) = ANY(%(seqs)s::int[])
+        THEN coalesce(g.message_seq, g.leaf_seq) END DESC NULLS LAST,
+    g.number DESC
+LIMIT 1
 """
 
 

@@ -1,0 +1,3 @@
+from tests.conversations.recording.conftest import record
+
+__all__ = ["record"]
