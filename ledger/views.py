@@ -48,11 +48,14 @@ def _length(request: HttpRequest) -> int:
 
 
 def _wake(event_id: str) -> None:
-    """Tell a worker; where the broker does not answer, the scheduled run finds the event."""
+    """Tell a worker; where the broker does not answer at once, the scheduled run finds the event."""
     try:
-        current_app.send_task("ledger.work_event", args=[event_id], retry=False)
+        with current_app.connection_for_write() as broker:
+            # Its own default is to try again for seconds, while the processor waits for our answer.
+            broker.transport_options = {**broker.transport_options, "max_retries": 0}
+            current_app.send_task("ledger.work_event", args=[event_id], retry=False, connection=broker)
     except OperationalError:
-        log.warning("webhook kept, but no worker was woken", event=event_id)
+        log.warning("webhook kept, but no worker was woken", webhook=event_id)
 
 
 def _refusal(code: str, *, status: int) -> JsonResponse:

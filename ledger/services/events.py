@@ -192,7 +192,8 @@ def _is_release(effect: ToolEffect, seen: RefundSeen) -> bool:
     """Whether it only lets go of what a partial capture did not take; asks the processor if need be."""
     if seen.is_release is not None:
         return seen.is_release
-    was_taken_whole = effect.amount_minor is not None and effect.amount_minor == effect.amount_settled_minor
+    asked, taken = effect.amount_minor, effect.amount_settled_minor
+    was_taken_whole = asked is not None and taken is not None and taken >= asked
     if was_taken_whole or Compensation.objects.filter(effect=effect, external_ref=seen.reference).exists():
         return False
     adapter = adapter_for(seen.processor)

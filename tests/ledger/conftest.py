@@ -1,7 +1,7 @@
 """What the ledger's tests share: a story with a charging call, and the sandbox as the processor."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -28,10 +28,12 @@ from tests.conversations.conftest import (
     realm,
 )
 from tests.conversations.drafts import assistant, call, results, user
-from tests.ledger.seen import refunded
+from tests.ledger import paying
+from tests.ledger.seen import AGENT, refunded
 from tests.samples.conftest import pay, processor, running_processor, stripe_api
 
 __all__ = [
+    "AGENT",
     "account",
     "conversation",
     "make_account",
@@ -43,7 +45,6 @@ __all__ = [
     "stripe_api",
 ]
 
-AGENT = Actor(ActorKind.APPLICATION, "travel-agent")
 CUSTOMER = Actor(ActorKind.CUSTOMER)
 SWEEPER = Actor(ActorKind.JOB, "sweep")
 LATER = NOW + timedelta(minutes=5)
@@ -162,5 +163,23 @@ def give_back() -> Callable[..., None]:
     def make(effect: ToolEffect, amount: int, refund: str = "re_1", **given: Any) -> None:
         seen = refunded(refund, amount_minor=amount, **given)
         take_refund(effect_id=effect.pk, seen=seen, actor=SWEEPER, now=LATER)
+
+    return make
+
+
+@pytest.fixture
+def clock(processor: Processor) -> Callable[[], datetime]:
+    """The sandbox's own clock, which a test can turn: the ledger's services take it as an argument."""
+    return lambda: datetime.fromtimestamp(processor.now(), UTC)
+
+
+@pytest.fixture
+def charge(stripe_settings: Any, processor: Processor, clock: Any) -> Callable[..., Any]:
+    """Charge for a recorded call; the story is told anew where none is given."""
+
+    def make(talk: Talk, seq: int, call_id: str, **params: Any) -> Any:
+        return paying.charge(
+            processor, conversation_id=talk.id, seq=seq, call_id=call_id, clock=clock, **params
+        )
 
     return make

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from access.actors import Actor, ActorKind
 from ledger.evidence import OutcomeSeen, RefundSeen
 from ledger.vocabulary import EffectState, EvidenceSource, ReferenceKind
 from tests.conversations.conftest import NOW
+
+AGENT = Actor(ActorKind.APPLICATION, "travel-agent")
 
 
 def charged(charge: str = "ch_1", *, intent: str = "pi_1", **given: Any) -> OutcomeSeen:

@@ -38,7 +38,7 @@ class StripeAdapter:
         params = {name: charge_ref, "expand": ["data.balance_transaction"]}
         try:
             return [
-                objects.refund_seen(plain(refund), source=EvidenceSource.LIST)
+                objects.refund_seen(refund, source=EvidenceSource.LIST)
                 for refund in every(self.client.v1.refunds.list, params)
             ]
         except stripe.InvalidRequestError as error:
@@ -75,8 +75,7 @@ class StripeAdapter:
 
     def events(self, *, since: datetime, until: datetime) -> Iterator[Mapping[str, Any]]:
         window = {"gte": int(since.timestamp()), "lt": int(until.timestamp())}
-        for event in every(self.client.v1.events.list, {"created": window}):
-            yield plain(event)
+        yield from every(self.client.v1.events.list, {"created": window})
 
     def movements(self, *, since: datetime, until: datetime) -> Iterator[Movement]:
         return movements.movements(self.client, since=since, until=until)

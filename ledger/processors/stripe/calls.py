@@ -35,12 +35,12 @@ def read(call: Callable[[], Any]) -> Any:
         raise ProcessorUnreachableError(f"{type(error).__name__}: {error.user_message}") from error
 
 
-def every(listing: Callable[[Any], Any], params: Mapping[str, Any]) -> Iterator[Any]:
+def every(listing: Callable[[Any], Any], params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Go through all pages of a list; newest first, as Stripe lists."""
     asked = {"limit": PAGE, **params}
     while True:
         page = read(partial(listing, asked))
-        yield from page.data
+        yield from map(plain, page.data)
         if not page.has_more:
             return
         asked = {**asked, "starting_after": page.data[-1].id}

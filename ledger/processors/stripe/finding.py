@@ -12,7 +12,7 @@ from typing import Any
 
 import stripe
 
-from ledger.evidence import Found, OutcomeSeen
+from ledger.evidence import Found, OutcomeSeen, RefundSeen
 from ledger.processors.protocol import Sought
 from ledger.processors.stripe import objects
 from ledger.processors.stripe.calls import every, plain, read
@@ -115,7 +115,7 @@ def _limited(listed: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]
     for number, thing in enumerate(listed):
         if number >= LIST_LIMIT:
             raise _TooManyError
-        yield plain(thing)
+        yield thing
 
 
 def _window(since: datetime, until: datetime) -> dict[str, int]:
@@ -141,10 +141,8 @@ def _by_events(client: stripe.StripeClient, sought: Sought) -> Found | None:
             return None
         if (event.get("request") or {}).get("idempotency_key") != sought.idempotency_key:
             continue
-        for seen in read_event(plain(event), source=EvidenceSource.EVENTS).seen:
-            outcome = seen if isinstance(seen, OutcomeSeen) else None
-            if outcome is None and sought.operation == Operation.REFUND:
-                outcome = objects.refund_outcome(seen)  # an event of these types holds a refund
-            if outcome is not None and outcome.outcome != EffectState.PENDING:
+        for seen in read_event(event, source=EvidenceSource.EVENTS).seen:
+            outcome = objects.refund_outcome(seen) if isinstance(seen, RefundSeen) else seen
+            if isinstance(outcome, OutcomeSeen) and outcome.outcome != EffectState.PENDING:
                 found.append(outcome)
     return Found(seen=list(reversed(found))) if found else None

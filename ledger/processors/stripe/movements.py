@@ -8,7 +8,7 @@ import stripe
 
 from ledger.evidence import DisputeSeen, Movement, OutcomeSeen, RefundSeen
 from ledger.processors.stripe import objects
-from ledger.processors.stripe.calls import every, plain
+from ledger.processors.stripe.calls import every
 from ledger.vocabulary import EffectState, EvidenceSource
 
 
@@ -20,16 +20,16 @@ def movements(client: stripe.StripeClient, *, since: datetime, until: datetime) 
     """
     window = {"created": {"gte": int(since.timestamp()), "lt": int(until.timestamp())}}
     for charge in every(client.v1.charges.list, window):
-        seen = objects.charge_seen(plain(charge), source=EvidenceSource.LIST)
+        seen = objects.charge_seen(charge, source=EvidenceSource.LIST)
         if seen.outcome == EffectState.APPLIED:
             yield _of_charge(seen)
     expanded = {**window, "expand": ["data.balance_transaction"]}
     for refund in every(client.v1.refunds.list, expanded):
-        given_back = objects.refund_seen(plain(refund), source=EvidenceSource.LIST)
+        given_back = objects.refund_seen(refund, source=EvidenceSource.LIST)
         if not given_back.is_release:
             yield _of_refund(given_back)
     for dispute in every(client.v1.disputes.list, window):
-        yield _of_dispute(objects.dispute_seen(plain(dispute), source=EvidenceSource.LIST))
+        yield _of_dispute(objects.dispute_seen(dispute, source=EvidenceSource.LIST))
 
 
 def _of_charge(seen: OutcomeSeen) -> Movement:
