@@ -21,7 +21,16 @@ from conversations.errors import NotFoundError, constraint_of, explained
 from conversations.models import Conversation, Message
 from conversations.reads.digests import chain_at
 from conversations.services.blobs import has_large_payload
-from conversations.services.rows import MESSAGE_COLUMNS, PART_COLUMNS, message_arrays, part_arrays
+from conversations.services.rows import (
+    CALL_RECORD,
+    MESSAGE_COLUMNS,
+    MESSAGE_RECORD,
+    PART_COLUMNS,
+    PART_RECORD,
+    call_rows,
+    message_rows,
+    part_rows,
+)
 from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
 
 AT_HEAD = 0
@@ -191,8 +200,9 @@ def _execute(run: Run) -> Placed | None:
         "units": None if run.units is None else list(run.units),
         # An answer below an answer is one turn with it: then the units alone do not continue the digest.
         "may_extend_turn": run.digests is None and run.messages[0].role == Role.ASSISTANT,
-        **message_arrays(run.messages, digests=run.digests),
-        **part_arrays(run.messages, unanswered=run.unanswered),
+        "messages": message_rows(run.messages, digests=run.digests),
+        "parts": part_rows(run.messages),
+        "calls": call_rows(run.messages, unanswered=run.unanswered),
         **{f"generation_{name}": value for name, value in generation.items()},
     }
     with connection.cursor() as cursor:
@@ -212,7 +222,7 @@ def _statement(generation_columns: tuple[str, ...], *, has_answer: bool, moves_h
         else "t.last_seq",
         message="t.last_seq" if has_answer else "NULL::int",
     )
-    return STATEMENT.format(
+    statement = STATEMENT.format(
         next_generation=int(bool(generation_columns)),
         head=HEAD_SET if moves_head else "",
         head_move=HEAD_MOVE if moves_head else "",
@@ -220,8 +230,13 @@ def _statement(generation_columns: tuple[str, ...], *, has_answer: bool, moves_h
         generation_number="t.generation_number" if generation_columns else "NULL::int",
         part_generation="t.generation_number" if generation_columns and has_answer else "NULL::int",
         message_columns=MESSAGE_COLUMNS,
+        message_record=MESSAGE_RECORD,
         part_columns=PART_COLUMNS,
+        part_record=PART_RECORD,
+        call_record=CALL_RECORD,
     )
+    # The driver keeps what it made of a statement only up to 4,096 characters.
+    return " ".join(statement.split())
 
 
 HEAD_SET = """,
@@ -272,20 +287,13 @@ WITH conversation AS MATERIALIZED (
         coalesce(m.digest, conversations_chain(t.parent_digest, %(units)s::bytea[])),
         %(dialect)s, CASE m.place WHEN 0 THEN %(branch_reason)s ELSE 'continue' END, %(now)s,
         {message_columns}
-    FROM taken t, unnest(%(m_place)s::int[], %(m_answers)s::int[], %(m_digest)s::bytea[], %(m_role)s::text[],
-        %(m_provider_role)s::text[], %(m_shell)s::text[], %(m_client_message_id)s::text[],
-        %(m_token_count)s::int[], %(m_occurred_at)s::timestamptz[], %(m_is_hidden)s::bool[])
-        AS m(place, answers, digest, {message_columns})
+    FROM taken t, json_to_recordset(%(messages)s::json) AS m({message_record})
     RETURNING seq, answers_seq
 ), part AS (
     INSERT INTO conversations_messagepart (conversation_id, seq, answers_seq, {part_columns})
     SELECT t.id, m.seq, CASE WHEN p.type = 'tool_result' AND NOT p.orphan THEN m.answers_seq END,
         {part_columns}
-    FROM taken t, message m, unnest(%(p_place)s::int[], %(p_ordinal)s::int[], %(p_type)s::text[],
-        %(p_provider_type)s::text[], %(p_text)s::text[], %(p_payload)s::bytea[], %(p_shell)s::text[],
-        %(p_is_text_copy)s::bool[], %(p_media_type)s::text[], %(p_blob_id)s::bigint[],
-        %(p_tool_call_id)s::text[], %(p_tool_name)s::text[], %(p_is_minted_id)s::bool[],
-        %(p_status)s::text[], %(p_orphan)s::bool[]) AS p(place, {part_columns})
+    FROM taken t, message m, json_to_recordset(%(parts)s::json) AS p({part_record})
     WHERE m.seq = t.first_seq + p.place
 ), call AS (
     INSERT INTO conversations_toolcall
@@ -293,9 +301,7 @@ WITH conversation AS MATERIALIZED (
     SELECT t.id, t.first_seq + c.place, c.call_id, c.name,
         CASE WHEN c.is_unanswered THEN 'unanswered' ELSE 'requested' END,
         c.arguments::jsonb, CASE WHEN t.first_seq + c.place = t.last_seq THEN {part_generation} END, %(now)s
-    FROM taken t, unnest(%(c_place)s::int[], %(c_call_id)s::text[], %(c_name)s::text[],
-        %(c_arguments)s::text[], %(c_unanswered)s::bool[])
-        AS c(place, call_id, name, arguments, is_unanswered){head_move}{generation}
+    FROM taken t, json_to_recordset(%(calls)s::json) AS c({call_record}){head_move}{generation}
 )
 SELECT first_seq, last_seq, head_move, {generation_number} FROM taken t
 """
