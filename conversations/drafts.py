@@ -8,7 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from conversations.vocabulary import Dialect, PartStatus, PartType, Role
+from conversations.vocabulary import (
+    BranchReason,
+    CallStatus,
+    Dialect,
+    HeadMoveReason,
+    PartBytes,
+    PartStatus,
+    PartType,
+    Role,
+)
 
 # A message shell is the message's own JSON with its parts cut out. These marks
 # stand where a part was; JSON text cannot hold them unescaped, so none is ever
@@ -70,6 +79,32 @@ class MessageDraft:
 
 
 @dataclass(slots=True)
+class StoredFacts:
+    """What another store knew of a message beyond its draft; importing its own export keeps it all.
+
+    `lost` says by ordinal what became of parts without bytes. `calls` are
+    (status, error code, duration in ms) by call id.
+    """
+
+    seq: int
+    branch_reason: BranchReason
+    dialect: Dialect | None = None
+    lost: dict[int, PartBytes] = field(default_factory=dict)
+    calls: dict[str, tuple[CallStatus, str, int | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredHeadMove:
+    """A line of another store's head log."""
+
+    head_seq: int
+    moved_at: datetime
+    moved_by_kind: str
+    moved_by_id: str
+    reason: HeadMoveReason
+
+
+@dataclass(slots=True)
 class ImportedNode:
     """A message of an export, hung by the source's own ids; order in the file means nothing.
 
@@ -88,6 +123,7 @@ class ImportedNode:
     model: str = ""
     is_hidden: bool = False
     position: int | None = None
+    stored: StoredFacts | None = None
 
 
 @dataclass(slots=True)
@@ -113,3 +149,4 @@ class ImportedConversation:
     dialect: Dialect | None = None
     raw: bytes | None = None
     notes: list[str] = field(default_factory=list)
+    head_moves: Sequence[StoredHeadMove] = ()

@@ -9,6 +9,7 @@ from conversations.imports.formats import (
     chatgpt,
     claude_ai,
     claude_code,
+    counterfoil_tree,
     flat_table,
     librechat,
     oasst,
@@ -33,6 +34,7 @@ class Format(Protocol):
 
 # The narrow shapes first: a flat table is the least particular.
 _MODULES: Final[tuple[ModuleType, ...]] = (
+    counterfoil_tree,
     chatgpt,
     claude_ai,
     open_webui,

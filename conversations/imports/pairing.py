@@ -91,8 +91,6 @@ def _answer(messages: Sequence[PairedMessage], message: PairedMessage, findings:
             message.answers = group
             failed = part.status == PartStatus.ERROR
             _settle(messages[group], call_id, CallStatus.FAILED if failed else CallStatus.SUCCEEDED)
-            if part.tool_name is None:
-                part.tool_name = calls[call_id].tool_name
     if message.answers >= 0:
         message.answered = frozenset(answered)
 

@@ -157,7 +157,8 @@ def _in_order(nodes: dict[str, ImportedNode], above: dict[str, str | None]) -> l
         for source_id in children.get(parent, ()):
             node = nodes[source_id]
             position = -1 if node.position is None else node.position
-            heapq.heappush(waiting, (max(since, _age(node)[1]), position, source_id))
+            age = _UNKNOWN_TIME if node.stored is not None else _age(node)[1]
+            heapq.heappush(waiting, (max(since, age), position, source_id))
 
     push(None, _UNKNOWN_TIME)
     placed: list[Placed] = []

@@ -10,6 +10,7 @@ from django.db import transaction
 from access.actors import Actor
 from access.models import Realm
 from conversations.drafts import ImportedConversation
+from conversations.imports.ahead import ReadAhead
 from conversations.imports.detect import Format, detect_format
 from conversations.imports.streams import Document, open_documents
 from conversations.imports.trouble import Broken, RefusedFileError
@@ -62,14 +63,19 @@ def _import(path: Path, batch: "_Batch", report: ImportReport, progress: Progres
     if not documents:
         report.refuse(path.name, "an archive without JSON or CSV files")
     for document, reader in _readable(documents, report):
-        for found in reader.read(document):
-            if progress is not None:
-                progress(found)
-            if isinstance(found, Broken):
-                report.fail(found.place, found.reason)
-            else:
-                batch.add(found)
+        with ReadAhead(reader.read(document), weigh=_size, max_weight=BATCH_BYTES) as ahead:
+            for found in ahead:
+                if progress is not None:
+                    progress(found)
+                if isinstance(found, Broken):
+                    report.fail(found.place, found.reason)
+                else:
+                    batch.add(found)
     batch.write()
+
+
+def _size(found: ImportedConversation | Broken) -> int:
+    return len(found.raw or b"")
 
 
 def _readable(documents: list[Document], report: ImportReport) -> Iterator[tuple[Document, Format]]:

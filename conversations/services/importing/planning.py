@@ -52,7 +52,7 @@ class NewMessage:
     paired: PairedMessage
     parent_seq: int | None
     answers_seq: int | None
-    client_message_id: str
+    client_message_id: str | None
     is_first_child: bool
     digest: bytes | None
 
@@ -75,6 +75,11 @@ class Plan:
     last_activity_at: datetime | None = None
 
     @property
+    def next_seq(self) -> int:
+        before = self.known.next_seq if self.known else 1
+        return max([before, *(new.seq + 1 for new in self.new)])
+
+    @property
     def moves_head(self) -> bool:
         return self.head_seq is not None and (self.known is None or self.known.head_seq != self.head_seq)
 
@@ -92,13 +97,15 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
     place_of = {one.draft.client_message_id: place for place, one in enumerate(stored)}
     seqs = [one.seq for one in stored]
     next_seq = known.next_seq if known else 1
-    added: list[tuple[int, ImportedNode, str]] = []
+    added: list[tuple[int, ImportedNode, str | None]] = []
     findings: list[str] = []
     place_of_node: dict[str, int] = {}
     changed = 0
+    place_of_seq = {one.seq: place for place, one in enumerate(stored)}
     for placed in tree.placed:
-        client_id = storable_id(placed.node.source_id)
-        place = place_of.get(client_id)
+        facts = placed.node.stored
+        client_id = storable_id(placed.node.source_id) if facts is None else placed.message.client_message_id
+        place = place_of.get(client_id) if facts is None else place_of_seq.get(facts.seq)
         if place is not None:
             place_of_node[placed.node.source_id] = place
             changed += _says_otherwise(stored[place], placed.message)
@@ -109,11 +116,16 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
         place_of_node[placed.node.source_id] = place_of[client_id] = len(messages)
         added.append((len(messages), placed.node, client_id))
         messages.append(PairedMessage(placed.message, parent))
+        # A tree of another store keeps its numbers, gaps and all.
+        next_seq = max(next_seq, facts.seq) if facts is not None else next_seq
         seqs.append(next_seq)
         next_seq += 1
     before = {place: dict(message.call_statuses) for place, message in enumerate(messages[: len(stored)])}
     pair(messages, findings, since=len(stored))
-    digests = _digests(messages, stored, account_id) if conversation.dialect else [None] * len(messages)
+    _restore_calls(messages, added)
+    is_whole = not any(node.stored and node.stored.lost for node in conversation.nodes)
+    has_digests = conversation.dialect is not None and is_whole
+    digests = _digests(messages, stored, account_id) if has_digests else [None] * len(messages)
     result = Plan(
         conversation=conversation,
         tree=tree,
@@ -140,6 +152,15 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
         (message.message.occurred_at for message in messages if message.message.occurred_at), default=None
     )
     return result
+
+
+def _restore_calls(
+    messages: Sequence[PairedMessage], added: Sequence[tuple[int, ImportedNode, str | None]]
+) -> None:
+    """What another store knew of a call's life counts more than what the results tell."""
+    for place, node, _ in added:
+        if node.stored is not None:
+            messages[place].call_statuses = {call_id: life[0] for call_id, life in node.stored.calls.items()}
 
 
 def storable_id(source_id: str) -> str:
@@ -179,7 +200,7 @@ def _says_otherwise(stored: StoredMessage, message: MessageDraft) -> bool:
 def _new_messages(
     messages: Sequence[PairedMessage],
     seqs: Sequence[int],
-    added: Sequence[tuple[int, ImportedNode, str]],
+    added: Sequence[tuple[int, ImportedNode, str | None]],
     digests: Sequence[bytes | None],
 ) -> list[NewMessage]:
     seen = {message.parent for message in messages[: len(messages) - len(added)]}

@@ -17,7 +17,7 @@ from psycopg.types.json import Jsonb
 
 from access.actors import Actor
 from conversations.arguments import derived_arguments
-from conversations.drafts import ImportedNode, PartDraft
+from conversations.drafts import ImportedConversation, ImportedNode, PartDraft
 from conversations.ids import mint_id
 from conversations.services.blobs import keep_large_payload
 from conversations.services.importing.planning import NewMessage, Plan
@@ -25,6 +25,7 @@ from conversations.vocabulary import (
     BranchReason,
     CallStatus,
     HeadMoveReason,
+    PartBytes,
     PartType,
     RawClass,
     Source,
@@ -70,8 +71,8 @@ PARTS: Final = Table(
 )
 CALLS: Final = Table(
     "conversations_toolcall",
-    "conversation_id, seq, call_id, name, status, arguments, generation_number, requested_at",
-    "uuid int4 varchar varchar varchar jsonb int4 timestamptz",
+    "conversation_id, seq, call_id, name, status, arguments, error_code, duration_ms, requested_at",
+    "uuid int4 varchar varchar varchar jsonb varchar int4 timestamptz",
 )
 HEAD_MOVES: Final = Table(
     "conversations_headmove",
@@ -114,7 +115,9 @@ class RowBatch:
         dialect = source.dialect.value if source.dialect else ""
         for new in plan.new:
             self._add_message(conversation_id, new, dialect)
-        if plan.moves_head:
+        if plan.known is None and source.head_moves and plan.head_seq is not None:
+            self._add_stored_log(conversation_id, source)
+        elif plan.moves_head:
             self._add_head_move(conversation_id, plan)
         for node in plan.quarantined:
             self._add_raw(conversation_id, RawClass.QUARANTINE, node.raw or b"", source.place, node)
@@ -136,8 +139,8 @@ class RowBatch:
             source.external_ref,
             source.parent_call_id,
             plan.head_seq,
-            1 if has_head else None,
-            len(plan.new) + 1,
+            max(len(source.head_moves), 1) if has_head else None,
+            plan.next_seq,
             1,
             plan.has_fork,
             str(plan.obstacle),
@@ -148,7 +151,10 @@ class RowBatch:
 
     def _add_message(self, conversation_id: UUID, new: NewMessage, dialect: str) -> None:
         message = new.paired.message
+        facts = new.node.stored
         reason = BranchReason.CONTINUE if new.is_first_child else BranchReason.IMPORT
+        if facts is not None:
+            reason, dialect = facts.branch_reason, facts.dialect.value if facts.dialect else ""
         self.rows[MESSAGES.name].append(
             (
                 conversation_id,
@@ -176,6 +182,7 @@ class RowBatch:
 
     def _part(self, conversation_id: UUID, new: NewMessage, ordinal: int, part: PartDraft) -> Row:
         blob_id = keep_large_payload(part)
+        lost = new.node.stored.lost if new.node.stored else {}
         answers = new.answers_seq if part.type == PartType.TOOL_RESULT and not part.orphan else None
         return (
             conversation_id,
@@ -187,7 +194,7 @@ class RowBatch:
             None if blob_id is not None else part.payload,
             part.shell,
             part.is_text_copy,
-            "present",
+            (lost.get(ordinal) or PartBytes.PRESENT).value,
             part.media_type[:127],
             blob_id,
             part.tool_call_id,
@@ -199,7 +206,10 @@ class RowBatch:
         )
 
     def _add_call(self, conversation_id: UUID, new: NewMessage, part: PartDraft) -> None:
-        status = new.paired.call_statuses.get(part.tool_call_id or "", CallStatus.REQUESTED)
+        call_id = part.tool_call_id or ""
+        status = new.paired.call_statuses.get(call_id, CallStatus.REQUESTED)
+        stored = new.node.stored.calls.get(call_id) if new.node.stored else None
+        error_code, duration_ms = (stored[1], stored[2]) if stored else ("", None)
         self.rows[CALLS.name].append(
             (
                 conversation_id,
@@ -208,10 +218,25 @@ class RowBatch:
                 part.tool_name,
                 status.value,
                 _as_jsonb(derived_arguments(part)),
-                None,
+                error_code,
+                duration_ms,
                 new.paired.message.occurred_at or self.now,
             )
         )
+
+    def _add_stored_log(self, conversation_id: UUID, source: ImportedConversation) -> None:
+        self.rows[HEAD_MOVES.name] += [
+            (
+                conversation_id,
+                number,
+                move.head_seq,
+                move.moved_at,
+                move.moved_by_kind,
+                move.moved_by_id[:64],
+                move.reason.value,
+            )
+            for number, move in enumerate(source.head_moves, start=1)
+        ]
 
     def _add_head_move(self, conversation_id: UUID, plan: Plan) -> None:
         number = plan.known.head_move + 1 if plan.known else 1

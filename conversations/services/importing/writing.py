@@ -162,7 +162,7 @@ def _update_known(batch: RowBatch) -> None:
                 status=status
             )
         row = Conversation.objects.get(pk=conversation_id)
-        row.next_seq = known.next_seq + len(one.new)
+        row.next_seq = one.next_seq
         row.has_fork = known.has_fork or one.has_fork
         row.replay_obstacle = known.obstacle or one.obstacle
         row.last_activity_at = max(row.last_activity_at, batch.last_activity(one))

@@ -1,0 +1,86 @@
+"""`manage.py export_conversations`: a selection as JSON lines, trees or request bodies."""
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from conversations.services.exporting import (
+    ExportFailure,
+    export_next_bodies,
+    export_sent_bodies,
+    export_trees,
+    select_conversations,
+)
+from conversations.services.importing.report import ExitStatus
+from conversations.vocabulary import Dialect, Source
+
+
+class Command(BaseCommand):
+    help = (
+        "Write conversations as JSON lines: whole trees, which import again to equal rows; the body that "
+        "going on from each head would send; or the bodies that were sent. Exits with 2 if some could not."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--what", choices=["trees", "next", "sent"], default="trees")
+        parser.add_argument("--output", type=Path, help="a file; without it, standard output")
+        parser.add_argument("--realm", default="", help="slug of the realm")
+        parser.add_argument("--account", default="", help="the realm's own id of the customer")
+        parser.add_argument("--source", choices=Source.values, default="")
+        parser.add_argument("--since", type=_moment, help="last activity at or after this time (ISO 8601)")
+        parser.add_argument("--until", type=_moment, help="last activity before this time (ISO 8601)")
+        parser.add_argument("--conversation", type=UUID, action="append", default=[], metavar="ID")
+        parser.add_argument("--dialect", choices=Dialect.values, help="for --what next: in this dialect")
+        parser.add_argument("--model", default="", help="for --what next: where no attempt names one")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        selection = select_conversations(
+            realm_slug=options["realm"],
+            account=options["account"],
+            source=options["source"],
+            since=options["since"],
+            until=options["until"],
+            ids=options["conversation"],
+        )
+        failures = 0
+        with ExitStack() as stack:
+            output = _open(options["output"], stack)
+            for line in _lines(options, selection):
+                if isinstance(line, ExportFailure):
+                    failures += 1
+                    self.stderr.write(f"not exported: {line.place}: {line.reason}")
+                else:
+                    output.write(line)
+            output.flush()
+        if failures:
+            sys.exit(ExitStatus.PARTIAL)
+
+
+def _lines(options: dict[str, Any], selection: Any) -> Iterator[bytes | ExportFailure]:
+    if options["what"] == "trees":
+        return export_trees(selection)
+    if options["what"] == "sent":
+        return export_sent_bodies(selection)
+    dialect = Dialect(options["dialect"]) if options["dialect"] else None
+    return export_next_bodies(selection, dialect=dialect, model=options["model"])
+
+
+def _open(path: Path | None, stack: ExitStack) -> IO[bytes]:
+    if path is None:
+        return sys.stdout.buffer
+    try:
+        return stack.enter_context(path.open("xb"))
+    except FileExistsError:
+        raise CommandError(f"{path} exists; an export never overwrites") from None
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
