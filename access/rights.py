@@ -42,6 +42,26 @@ class RightName(TextChoices):
     READ_JOBS = "read_jobs", "Can see jobs"
 
 
+# Who holds one of these signs in with a second factor, where the setting asks for it: what was
+# said is read with them, money moved, people erased, or rights given.
+NEEDS_SECOND_FACTOR = (
+    RightName.READ_BODIES,
+    RightName.READ_BODIES_FREELY,
+    RightName.READ_RAW,
+    RightName.REVEAL_PERSONAL,
+    RightName.ANSWER_QUESTIONS,
+    RightName.REQUEST_COMPENSATION,
+    RightName.APPROVE_COMPENSATION,
+    RightName.EDIT_POLICIES,
+    RightName.HANDLE_ERASURES,
+    RightName.APPROVE_ERASURES,
+    RightName.EXPORT,
+    RightName.EXPORT_PERSON,
+    RightName.MANAGE_STAFF,
+    RightName.MANAGE_KEYS,
+)
+
+
 class RoleName(TextChoices):
     """The names of the groups."""
 

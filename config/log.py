@@ -45,4 +45,6 @@ def standard_library(*, style: str, level: str) -> dict[str, Any]:
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "events"}},
         "root": {"handlers": ["stderr"], "level": level},
+        # The throttle of sign-ins tells who typed what as a user name; the access log has what may be kept.
+        "loggers": {"axes": {"level": "ERROR"}},
     }

@@ -1,6 +1,7 @@
 """Settings. docs/operator.md lists the environment variables that are read here."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 from django.utils.csp import CSP
@@ -36,6 +37,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "django.contrib.humanize",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
+    "axes",
     "django_htmx",
     "django_filters",
     "rest_framework",
@@ -59,9 +64,14 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "access.middleware.Refusals",
+    "access.middleware.SignedIn",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    # Last: it answers in place of the sign-in page when that refused to look.
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -92,6 +102,37 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = [
+    # Refuses to look at a password where too many were wrong; the second one looks.
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Failures with one user name, or from one address, after which sign-in pauses; it counts in the
+# database, so all processes of the web server count together.
+SIGN_IN_FAILURES = env.number("SIGN_IN_FAILURES", default=10)
+SIGN_IN_PAUSE_MINUTES = env.number("SIGN_IN_PAUSE_MINUTES", default=15)
+AXES_FAILURE_LIMIT = SIGN_IN_FAILURES
+AXES_COOLOFF_TIME = timedelta(minutes=SIGN_IN_PAUSE_MINUTES)
+AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_LOCKOUT_CALLABLE = "access.views.sign_in.paused"
+AXES_CLIENT_IP_CALLABLE = "access.addresses.address_of"
+# What happened is in our own access log, without what was typed.
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
+# Roles that read what was said or move money need a second factor. Off in a demo, whose printed
+# passwords are meant to work.
+REQUIRE_SECOND_FACTOR = env.flag("REQUIRE_SECOND_FACTOR", default=not DEMO)
+OTP_TOTP_ISSUER = "Counterfoil"
+# The limits of a session: since the sign-in, and since the last request.
+SESSION_HOURS = env.number("SESSION_HOURS", default=12)
+SESSION_IDLE_MINUTES = env.number("SESSION_IDLE_MINUTES", default=60)
+# How one signs in can be changed for so long after a sign-in.
+FRESH_SIGN_IN_MINUTES = 10
+
 # A reason for opening a conversation holds this long for the one who stated it.
 STATED_REASON_HOURS = env.number("STATED_REASON_HOURS", default=8)
 LOGIN_URL = "admin:login"
@@ -135,10 +176,13 @@ SECURE_SSL_REDIRECT = HTTPS_ONLY
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_HSTS_SECONDS = env.number("HSTS_SECONDS", default=0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.flag("HSTS_INCLUDE_SUBDOMAINS", default=False)
-if env.flag("BEHIND_HTTPS_PROXY", default=False):
+BEHIND_HTTPS_PROXY = env.flag("BEHIND_HTTPS_PROXY", default=False)
+if BEHIND_HTTPS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# So many proxies of ours add to X-Forwarded-For; with none, the address is that of the connection.
+PROXIES_IN_FRONT = env.number("PROXIES_IN_FRONT", default=1 if BEHIND_HTTPS_PROXY else 0)
 SESSION_COOKIE_SECURE = HTTPS_ONLY
-SESSION_COOKIE_AGE = 12 * 3600
+SESSION_COOKIE_AGE = SESSION_HOURS * 3600
 CSRF_COOKIE_SECURE = HTTPS_ONLY
 CSRF_COOKIE_HTTPONLY = True
 

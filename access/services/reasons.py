@@ -56,9 +56,7 @@ def valid_reason(*, user: User, conversation_id: UUID, now: datetime) -> StatedR
 
 
 @transaction.atomic
-def close_reasons(
-    *, user: User, conversation_id: UUID, now: datetime, address: str | None = None
-) -> None:
+def close_reasons(*, user: User, conversation_id: UUID, now: datetime, address: str | None = None) -> None:
     """End the user's reasons for this conversation now; the next opening asks again."""
     open_reasons = StatedReason.objects.filter(
         user=user, conversation_id=conversation_id, valid_until__gt=now

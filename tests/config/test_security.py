@@ -12,6 +12,7 @@ SHOWN = (
     "CSRF_COOKIE_SECURE",
     "SECURE_SSL_REDIRECT",
     "SECURE_HSTS_SECONDS",
+    "REQUIRE_SECOND_FACTOR",
 )
 SHOW = f"import json; from config import settings as s; print(json.dumps([getattr(s, n) for n in {SHOWN}]))"
 SERVERS = {
@@ -43,6 +44,7 @@ def test_on_real_servers_nothing_passes_over_plain_http():
         "CSRF_COOKIE_SECURE": True,
         "SECURE_SSL_REDIRECT": True,
         "SECURE_HSTS_SECONDS": 3600,
+        "REQUIRE_SECOND_FACTOR": True,
     }
 
 
@@ -54,6 +56,7 @@ def test_a_demo_on_one_machine_works_over_plain_http_and_without_debug():
         "CSRF_COOKIE_SECURE": False,
         "SECURE_SSL_REDIRECT": False,
         "SECURE_HSTS_SECONDS": 0,
+        "REQUIRE_SECOND_FACTOR": False,
     }
 
 
