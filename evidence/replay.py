@@ -16,12 +16,14 @@ from datetime import timedelta
 from pathlib import Path
 
 from conversations.models import Conversation, Generation
-from conversations.reads.path import path_seqs
+from conversations.reads.path import path_seqs, read_messages
 from conversations.replay.bodies import request_body_of as request_body
 from conversations.services.recording import RecordedExchange, record_exchange
+from conversations.wire.streams.events import is_event_stream
 from evidence.cassettes import RecordedCall, read_cassettes
 from evidence.continuations import continued_calls, holds_an_answer
 from evidence.customers import NOW, RECORDER, new_account
+from evidence.streams import is_as_accumulated
 
 
 @dataclass(slots=True)
@@ -31,6 +33,7 @@ class Figures:
     proofs: Counter = field(default_factory=Counter)
     matches: Counter = field(default_factory=Counter)
     statuses: Counter = field(default_factory=Counter)
+    streams: Counter[bool | None] = field(default_factory=Counter)
     continued: int = 0
     on_one_path: int = 0
     body_bytes: int = 0
@@ -67,6 +70,7 @@ def record_cassette(calls: Sequence[RecordedCall], *, figures: Figures) -> None:
             now=NOW + timedelta(seconds=call.place),
         )
         check_body(call, exchange, figures)
+        check_stream(call, exchange, figures)
         check_path(call, exchange, done, figures)
         done.append((call, exchange))
     owners = set(
@@ -91,6 +95,20 @@ def check_body(call: RecordedCall, exchange: RecordedExchange, figures: Figures)
         figures.faults.append(f"{call.cassette}:{call.place}: the body came back different")
     if exchange.proof == "verbatim":
         figures.faults.append(f"{call.cassette}:{call.place}: the body had to be kept whole {exchange.notes}")
+
+
+def check_stream(call: RecordedCall, exchange: RecordedExchange, figures: Figures) -> None:
+    if not is_event_stream(call.response_body or b""):
+        return
+    stored = (
+        None
+        if exchange.answer_seq is None
+        else read_messages(conversation_id=exchange.conversation_id, seqs=[exchange.answer_seq])[0].draft
+    )
+    is_same = is_as_accumulated(call.dialect, call.response_body or b"", stored)
+    figures.streams[is_same] += 1
+    if is_same is False:
+        figures.faults.append(f"{call.cassette}:{call.place}: the SDK accumulates another message")
 
 
 def check_path(
@@ -132,5 +150,7 @@ def summary(figures: Figures, patched: int) -> str:
         f" {proofs['verbatim']} verbatim;"
         f" {figures.on_one_path} of {figures.continued} continued calls on one path,"
         f" {figures.matches['branched']} branches, {figures.matches['rewritten']} rewritten;"
+        f" {figures.streams[True]} of {figures.streams.total() - figures.streams[None]} streams as the SDKs"
+        f" accumulate them ({figures.streams[None]} of which they make nothing);"
         f" {len(figures.faults)} faults"
     )

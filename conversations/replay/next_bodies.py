@@ -74,7 +74,7 @@ def _compose(terms: Terms, path: Sequence[StoredMessage]) -> NextBody:
 
 
 def _terms(conversation_id: UUID, path: Sequence[StoredMessage], dialect: Dialect | None) -> Terms | None:
-    """Read the last attempt on the path that kept its pieces; on a path without one, the conversation's last."""
+    """Read the last attempt on the path that kept its pieces; else the conversation's last."""
     with connection.cursor() as cursor:
         cursor.execute(
             LAST_TERMS,
