@@ -5,7 +5,7 @@ An assistant's message holds its words in `content` and its calls in a list
 beside it; older ones hold a single `function_call` without an id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from conversations.drafts import HOLE_BLOCK, HOLE_BLOCKS, PartDraft
 from conversations.vocabulary import Dialect, PartStatus, PartType, Role
@@ -71,17 +71,17 @@ def frame_message(text: str, item: Item, index: int, style: Style) -> FramedMess
     if role == Role.TOOL:
         part = _read_result(text, message, style)
         return FramedMessage(role, provider_role, [part], HOLE_BLOCKS, message.start, message.end, index)
-    found: list[tuple[Hole, PartDraft]] = []
-    parts, holes = cut_content(text, message.last("content"), rules=RULES, role=role, style=style)
-    found += zip(holes, parts, strict=False)
-    for name, kind in SPOKEN_MEMBERS.items():
-        found += _read_spoken(text, message.last(name), kind, style)
-    found += _read_calls(text, message.last("tool_calls"))
-    found += _read_function_call(text, message.last("function_call"))
-    found += _read_audio(text, message.last("audio"), style)
-    found.sort(key=lambda pair: pair[0])
-    every_hole = sorted(holes if not found else [hole for hole, _ in found])
-    shell = frame(text, message.start, message.end, every_hole, style)
+    named = message.named()
+    parts, holes = cut_content(text, named.get("content"), rules=RULES, role=role, style=style)
+    found = list(zip(holes, parts, strict=False))
+    for name, member in named.items():
+        if name in _MEMBER_READERS:
+            found += _MEMBER_READERS[name](text, member, style)
+    if found:
+        # In the order of the bytes, which need not be the usual one.
+        found.sort(key=lambda pair: pair[0])
+        holes = [hole for hole, _ in found]
+    shell = frame(text, message.start, message.end, holes, style)
     cut = [part for _, part in found]
     return FramedMessage(role, provider_role, cut, shell, message.start, message.end, index)
 
@@ -95,19 +95,17 @@ def _read_result(text: str, message: Sliced, style: Style) -> PartDraft:
     return part
 
 
-def _read_spoken(
-    text: str, member: Member | None, kind: PartType, style: Style
-) -> list[tuple[Hole, PartDraft]]:
-    if member is None or not isinstance(member.value, str):
+def _read_spoken(text: str, member: Member, style: Style) -> list[tuple[Hole, PartDraft]]:
+    if not isinstance(member.value, str):
         return []
     part, mark = cut_string(text, start=member.value_start, end=member.end, value=member.value, style=style)
-    part.type = kind
+    part.type = SPOKEN_MEMBERS[member.key]
     part.provider_type = member.key
     return [(Hole(member.value_start, member.end, mark), part)]
 
 
-def _read_calls(text: str, member: Member | None) -> list[tuple[Hole, PartDraft]]:
-    if member is None or not isinstance(member.value, Sliced):
+def _read_calls(text: str, member: Member, style: Style) -> list[tuple[Hole, PartDraft]]:
+    if not isinstance(member.value, Sliced):
         return []
     return [(Hole(item.start, item.end, HOLE_BLOCK), _read_call(text, item)) for item in member.value.items]
 
@@ -129,8 +127,8 @@ def describe_call(part: PartDraft, call: Mapping[str, object]) -> None:
     part.tool_name = name_of(function.get("name")) if isinstance(function, dict) else ""
 
 
-def _read_function_call(text: str, member: Member | None) -> list[tuple[Hole, PartDraft]]:
-    if member is None or not isinstance(member.value, dict):
+def _read_function_call(text: str, member: Member, style: Style) -> list[tuple[Hole, PartDraft]]:
+    if not isinstance(member.value, dict):
         return []
     part = PartDraft(
         PartType.TOOL_USE,
@@ -141,10 +139,19 @@ def _read_function_call(text: str, member: Member | None) -> list[tuple[Hole, Pa
     return [(Hole(member.value_start, member.end, HOLE_BLOCK), part)]
 
 
-def _read_audio(text: str, member: Member | None, style: Style) -> list[tuple[Hole, PartDraft]]:
-    if member is None or not isinstance(member.value, dict):
+def _read_audio(text: str, member: Member, style: Style) -> list[tuple[Hole, PartDraft]]:
+    if not isinstance(member.value, dict):
         return []
     part = read_worded(text, member.value_start, ("transcript",), style)
     part.type = PartType.OTHER
     part.provider_type = "audio"
     return [(Hole(member.value_start, member.end, HOLE_BLOCK), part)]
+
+
+# Members beside `content` that hold parts, and how they are read.
+_MEMBER_READERS: Mapping[str, Callable[[str, Member, Style], list[tuple[Hole, PartDraft]]]] = {
+    "tool_calls": _read_calls,
+    "function_call": _read_function_call,
+    "audio": _read_audio,
+    **dict.fromkeys(SPOKEN_MEMBERS, _read_spoken),
+}

@@ -75,9 +75,9 @@ def cut_block(
         return part
     texts = [place.text for place in places]
     marks = [mark_for(place.text, text[place.start : place.end], style) for place in places]
-    part.text = join_texts(texts)
     known = [mark for mark in marks if mark is not None]
     if len(known) == len(marks):
+        part.text = texts[0] if len(texts) == 1 else "\n".join(texts)
         runs = mark_texts(texts, known)
         spans = [(place.start, place.end, run) for place, run in zip(places, runs, strict=True)]
         spans += [(gone_start, gone_end, "") for gone_start, gone_end in taken_out]
@@ -85,6 +85,7 @@ def cut_block(
         if len(part.shell) <= LONGEST_SHELL:
             return part
         part.shell = None
+    part.text = join_texts(texts)
     part.payload = _without(text, start, end, taken_out).encode()
     part.is_text_copy = True
     return part
@@ -96,11 +97,11 @@ def cut_string(text: str, *, start: int, end: int, value: str, style: Style) -> 
     Where no spelling gives the literal back, the payload is the literal itself.
     """
     mark = mark_for(value, text[start:end], style)
-    part = PartDraft(type=PartType.TEXT, text=readable_copy(value))
-    if mark is None:
-        part.payload = text[start:end].encode()
-        part.is_text_copy = True
-    return part, mark or HOLE_STRING
+    if mark is not None:
+        return PartDraft(PartType.TEXT, text=value), mark
+    literal = text[start:end].encode()
+    part = PartDraft(PartType.TEXT, text=readable_copy(value), payload=literal, is_text_copy=True)
+    return part, HOLE_STRING
 
 
 def _without(text: str, start: int, end: int, taken_out: Sequence[tuple[int, int]]) -> str:

@@ -6,7 +6,7 @@ and marked `orphan`. A server tool's result is paired within its turn instead
 and is of another part type.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from conversations.drafts import MessageDraft, PartDraft
@@ -23,11 +23,10 @@ class Pairing:
 
 def settle_calls(parts: Sequence[PartDraft]) -> None:
     """Mint ids for calls that came without one; mark a repeated id as orphan."""
-    taken = {part.tool_call_id for part in parts if part.type == PartType.TOOL_USE}
+    calls = [(position, part) for position, part in enumerate(parts) if part.type == PartType.TOOL_USE]
+    taken = {part.tool_call_id for _, part in calls}
     seen: set[str] = set()
-    for position, part in enumerate(parts):
-        if part.type != PartType.TOOL_USE:
-            continue
+    for position, part in calls:
         if part.tool_call_id is None:
             part.tool_call_id = _mint(position, taken)
             part.is_minted_id = True
@@ -42,8 +41,10 @@ def cut_off(part: PartDraft) -> None:
     part.orphan = True
 
 
-def adopt_results(messages: Iterable[MessageDraft]) -> None:
+def adopt_results(messages: Sequence[MessageDraft]) -> None:
     """Give results without an id the minted id of the call they answer: by name, else the next in order."""
+    if all(result.tool_call_id is not None for message in messages for result in message.results()):
+        return
     waiting: list[PartDraft] = []
     for message in messages:
         results = list(message.results())

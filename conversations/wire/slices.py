@@ -62,6 +62,10 @@ class Sliced(NamedTuple):
     items: list[Item]
     is_object: bool
 
+    def named(self) -> dict[str, Member]:
+        """The members that count, by name."""
+        return {member.key: member for member in self.members}
+
     def last(self, key: str) -> Member | None:
         """The member that counts where a key is repeated: the last."""
         for member in reversed(self.members):
