@@ -15,11 +15,15 @@ from conversations.imports.formats import (
     oasst,
     open_webui,
     openai_dialogues,
+    recorded_traffic,
     tau2,
 )
 from conversations.imports.refusals import taken_for
 from conversations.imports.streams import Document, Record
+from conversations.imports.traffic import TrafficCall
 from conversations.imports.trouble import Broken, RefusedFileError
+
+type Found = ImportedConversation | TrafficCall | Broken
 
 
 class Format(Protocol):
@@ -29,12 +33,13 @@ class Format(Protocol):
 
     def sniff(self, records: Sequence[Record]) -> bool: ...
 
-    def read(self, document: Document) -> Iterator[ImportedConversation | Broken]: ...
+    def read(self, document: Document) -> Iterator[Found]: ...
 
 
 # The narrow shapes first: a flat table is the least particular.
 _MODULES: Final[tuple[ModuleType, ...]] = (
     counterfoil_tree,
+    recorded_traffic,
     chatgpt,
     claude_ai,
     open_webui,

@@ -11,7 +11,7 @@ from django.utils import timezone
 from access.actors import Actor, ActorKind
 from access.models import Realm
 from conversations.drafts import ImportedConversation
-from conversations.imports.trouble import Broken
+from conversations.imports.detect import Found
 from conversations.management.progress import ProgressBar
 from conversations.services.importing.importing import import_file
 from conversations.services.importing.report import ExitStatus, ImportReport, Remark
@@ -54,7 +54,7 @@ class Command(BaseCommand):
     def _import(self, path: Path, realm: Realm, options: dict[str, Any]) -> ImportReport:
         bar = ProgressBar(label=path.name, total=path.stat().st_size)
 
-        def show(found: ImportedConversation | Broken) -> None:
+        def show(found: Found) -> None:
             count = len(found.nodes) if isinstance(found, ImportedConversation) else 0
             bar.advance(size=len(found.raw or b""), count=count)
 

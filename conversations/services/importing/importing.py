@@ -11,11 +11,13 @@ from access.actors import Actor
 from access.models import Realm
 from conversations.drafts import ImportedConversation
 from conversations.imports.ahead import ReadAhead
-from conversations.imports.detect import Format, detect_format
+from conversations.imports.detect import Format, Found, detect_format
 from conversations.imports.streams import Document, open_documents
+from conversations.imports.traffic import TrafficCall
 from conversations.imports.trouble import Broken, RefusedFileError
 from conversations.services.accounts import ensure_account
 from conversations.services.importing.report import ImportReport
+from conversations.services.importing.traffic import record_call
 from conversations.services.importing.writing import write_batch
 from conversations.wire.literals import readable_copy
 
@@ -23,7 +25,9 @@ from conversations.wire.literals import readable_copy
 BATCH_MESSAGES: Final = 4_000
 BATCH_BYTES: Final = 16 << 20
 
-type Progress = Callable[[ImportedConversation | Broken], None]
+_NOBODYS: Final = "the source does not say whose it is; name the account"
+
+type Progress = Callable[[Found], None]
 
 
 def import_file(
@@ -69,12 +73,14 @@ def _import(path: Path, batch: "_Batch", report: ImportReport, progress: Progres
                     progress(found)
                 if isinstance(found, Broken):
                     report.fail(found.place, found.reason)
+                elif isinstance(found, TrafficCall):
+                    batch.record(found)
                 else:
                     batch.add(found)
     batch.write()
 
 
-def _size(found: ImportedConversation | Broken) -> int:
+def _size(found: Found) -> int:
     return len(found.raw or b"")
 
 
@@ -117,7 +123,7 @@ class _Batch:
     def add(self, conversation: ImportedConversation) -> None:
         owner = readable_copy(self._account or conversation.account_external_id)[:255]
         if not owner:
-            self._report.fail(conversation.place, "the source does not say whose it is; name the account")
+            self._report.fail(conversation.place, _NOBODYS)
             return
         size = len(conversation.raw or b"")
         is_full = self._messages >= BATCH_MESSAGES or self._bytes + size > BATCH_BYTES
@@ -129,6 +135,15 @@ class _Batch:
         self._waiting.append(conversation)
         self._messages += len(conversation.nodes)
         self._bytes += size
+
+    def record(self, call: TrafficCall) -> None:
+        """Record a call at once: the recorder matches each against what the one before has written."""
+        owner = readable_copy(self._account or call.account_external_id)[:255]
+        if not owner:
+            self._report.fail(call.place, _NOBODYS)
+            return
+        account = ensure_account(realm=self._realm, external_id=owner, now=self._now)
+        record_call(call=call, account=account, actor=self._actor, now=self._now, report=self._report)
 
     def write(self) -> None:
         if not self._waiting:

@@ -8,6 +8,7 @@ from conversations.drafts import ImportedConversation, ImportedNode, MessageDraf
 from conversations.imports.detect import detect_format
 from conversations.imports.pairing import PairedMessage, pair
 from conversations.imports.streams import open_documents
+from conversations.imports.traffic import TrafficCall
 from conversations.imports.tree import PlannedTree, plan_tree
 from conversations.imports.trouble import Broken
 
@@ -19,6 +20,7 @@ class Export:
     label: str
     conversations: list[ImportedConversation]
     broken: list[Broken]
+    traffic: list[TrafficCall]
 
 
 def write(folder: Path, content: object, name: str = "export.json") -> Path:
@@ -38,15 +40,18 @@ def read_file(path: Path) -> Export:
     conversations: list[ImportedConversation] = []
     broken: list[Broken] = []
     labels: list[str] = []
+    traffic: list[TrafficCall] = []
     for document in open_documents(path):
         reader = detect_format(document)
         labels.append(reader.LABEL)
         for one in reader.read(document):
             if isinstance(one, Broken):
                 broken.append(one)
+            elif isinstance(one, TrafficCall):
+                traffic.append(one)
             else:
                 conversations.append(one)
-    return Export(", ".join(sorted(set(labels))), conversations, broken)
+    return Export(", ".join(sorted(set(labels))), conversations, broken, traffic)
 
 
 def read_one(folder: Path, content: object, name: str = "export.json") -> ImportedConversation:
