@@ -89,7 +89,8 @@ def _read_float(digits: str) -> Decimal | Lexeme:
         return Lexeme(digits)
 
 
-_decode = JSONDecoder(parse_float=_read_float, parse_int=_read_int, parse_constant=Lexeme).raw_decode
+_decode = JSONDecoder(parse_float=_read_float, parse_constant=Lexeme).raw_decode
+_decode_long = JSONDecoder(parse_float=_read_float, parse_int=_read_int, parse_constant=Lexeme).raw_decode
 
 
 def decode_text(body: bytes) -> str:
@@ -111,6 +112,20 @@ def read_value(text: str, position: int) -> tuple[object, int]:
     """The value that starts at `position`, and where it ends."""
     try:
         value, end = _decode(text, position)
+    except JSONDecodeError as error:
+        raise WireError(error.msg, place=f"character {error.pos}") from error
+    except ValueError:
+        # An integer past Python's limit: read once more, the slow way. It is JSON up to there;
+        # what follows may still not be.
+        return _read_long(text, position)
+    except RecursionError as error:
+        raise WireError("nested too deeply to be read", place=f"character {position}") from error
+    return value, end
+
+
+def _read_long(text: str, position: int) -> tuple[object, int]:
+    try:
+        value, end = _decode_long(text, position)
     except JSONDecodeError as error:
         raise WireError(error.msg, place=f"character {error.pos}") from error
     except RecursionError as error:

@@ -59,6 +59,8 @@ def test_a_byte_order_mark_is_stepped_over():
         ('{"a":[1,]}', "character 8: Expecting value"),
         ('{"a":"tab\t"}', "character 9: Invalid control character at"),
         ('{"a":1} x', "character 7: more text after the JSON object"),
+        ('{"b":[' + "9" * 5000 + ",x]}", "character 5007: Expecting value"),
+        ('{"b":[' + "9" * 5000 + "," + "[" * 100_000, "character 5: nested too deeply to be read"),
         ('{"b":' + "[" * 100_000, "character 5: nested too deeply to be read"),
     ],
 )
