@@ -19,6 +19,25 @@ BEGIN
 END $$
 """
 
+# What a writer must know of the place that it writes to. A function's queries see what was committed
+# before they run; the statement that calls it, and had to wait for the lock, may be older than that.
+PLACE_BELOW = """
+CREATE FUNCTION conversations_place_below(
+    conversation uuid, below int, move int,
+    OUT seq int, OUT group_ordinal int, OUT path_digest bytea, OUT role text, OUT moved_at timestamptz)
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    IF below IS NOT NULL THEN
+        SELECT m.seq, m.group_ordinal, m.path_digest, m.role INTO seq, group_ordinal, path_digest, role
+            FROM conversations_message m WHERE m.conversation_id = conversation AND m.seq = below;
+    END IF;
+    IF move IS NOT NULL THEN
+        SELECT h.moved_at INTO moved_at
+            FROM conversations_headmove h WHERE h.conversation_id = conversation AND h.number = move;
+    END IF;
+END $$
+"""
+
 # A call of message `call_seq` that no result answers on the way down to `last_seq`, or null.
 UNANSWERED_CALL = """
 CREATE FUNCTION conversations_unanswered_call(conversation uuid, call_seq int, last_seq int) RETURNS text
@@ -357,6 +376,7 @@ class Migration(migrations.Migration):
 
     operations = [
         function(CHAIN, "conversations_chain"),
+        function(PLACE_BELOW, "conversations_place_below"),
         function(UNANSWERED_CALL, "conversations_unanswered_call"),
         function(MESSAGE_IS_PLACED, "conversations_message_is_placed"),
         trigger(MESSAGE_IS_PLACED_TRIGGER, "conversations_message_is_placed", "conversations_message"),

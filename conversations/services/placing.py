@@ -1,9 +1,10 @@
 """The one statement that writes into a tree: a run of messages, the head, its log line, an attempt.
 
 It locks the conversation's row, takes numbers from its counters and writes
-everything below one parent. A writer that waited for the lock may not see what
-was committed meanwhile (the statement's snapshot is older): then it writes
-nothing, and `place` runs it again with the lock already held.
+everything below one parent. A writer that waited for the lock has a snapshot
+from before what it waited for: so the parent is read by a function, which sees
+what is committed by then. Where the statement cannot know enough (an answer
+below an answer) it writes nothing, and `place` runs it again under the lock.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -247,10 +248,9 @@ HEAD_MOVE = """
 ), move AS (
     INSERT INTO conversations_headmove
         (conversation_id, number, head_seq, moved_at, moved_by_kind, moved_by_id, reason)
-    SELECT t.id, t.head_move, t.last_seq, greatest(%(now)s, previous.moved_at),
+    SELECT t.id, t.head_move, t.last_seq, greatest(%(now)s, t.moved_at),
         %(actor_kind)s, %(actor_id)s, %(head_reason)s
-    FROM taken t LEFT JOIN conversations_headmove previous
-        ON previous.conversation_id = t.id AND previous.number = t.head_move - 1"""
+    FROM taken t"""
 
 GENERATION = """
 ), generation AS (
@@ -262,9 +262,9 @@ WITH conversation AS MATERIALIZED (
     SELECT id, account_id, head_seq, head_move
     FROM conversations_conversation WHERE id = %(conversation)s FOR NO KEY UPDATE
 ), place AS MATERIALIZED (
-    SELECT c.id, c.account_id, p.seq AS parent_seq, p.group_ordinal, p.path_digest
-    FROM conversation c LEFT JOIN conversations_message p ON p.conversation_id = c.id
-        AND p.seq = CASE %(below)s::int WHEN 0 THEN c.head_seq WHEN -1 THEN NULL ELSE %(below)s::int END
+    SELECT c.id, c.account_id, p.seq AS parent_seq, p.group_ordinal, p.path_digest, p.moved_at
+    FROM conversation c, conversations_place_below(c.id,
+        CASE %(below)s::int WHEN 0 THEN c.head_seq WHEN -1 THEN NULL ELSE %(below)s::int END, c.head_move) p
     WHERE (p.seq IS NOT NULL OR %(below)s::int = -1 OR (%(below)s::int = 0 AND c.head_seq IS NULL))
         AND NOT (%(may_extend_turn)s AND coalesce(p.role, '') = 'assistant')
 ), taken AS (
@@ -274,7 +274,7 @@ WITH conversation AS MATERIALIZED (
         last_activity_at = greatest(c.last_activity_at, %(now)s){head}
     FROM place WHERE c.id = place.id
     RETURNING c.id, c.next_seq - %(count)s AS first_seq, c.next_seq - 1 AS last_seq, c.head_move,
-        c.next_generation - 1 AS generation_number, place.parent_seq, place.group_ordinal,
+        c.next_generation - 1 AS generation_number, place.parent_seq, place.group_ordinal, place.moved_at,
         CASE WHEN place.parent_seq IS NULL
             THEN substring(sha256(uuid_send(place.account_id)) FROM 1 FOR 16)
             ELSE place.path_digest END AS parent_digest
