@@ -124,3 +124,22 @@ class AccessEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} {self.target_kind} {self.target_id}"
+
+
+class LogFloor(models.Model):
+    """How long the access log is kept at least: one row, which only the owner's role may change.
+
+    No policy goes below it: `access_purge_log` asks here before it deletes.
+    """
+
+    id = models.SmallIntegerField(primary_key=True)
+    days = models.IntegerField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="access_logfloor_is_one_row"),
+            models.CheckConstraint(condition=Q(days__gte=30), name="access_logfloor_at_least_a_month"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.days} days"
