@@ -1,11 +1,13 @@
 """Many writers on one conversation: nothing is lost, nothing is written twice, nobody is turned away."""
 
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from conversations.errors import StoreError
@@ -22,7 +24,7 @@ from conversations.wire.shapes import Usage
 from tests.conversations.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import assistant, calls, results, user
 from tests.conversations.invariants import assert_well_formed
-from tests.conversations.writers import at_once
+from tests.conversations.writers import PATIENCE, at_once, closing_connections
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,6 +77,34 @@ def test_an_append_outside_a_transaction_is_exactly_one_statement(conversation):
     assert len(captured) == 2
     assert all(query["sql"].lstrip().startswith("WITH conversation") for query in captured)
     assert_well_formed(conversation.pk)
+
+
+def test_a_writer_that_waited_for_another_needs_no_second_statement(conversation):
+    append(conversation, user())
+
+    def write_and_count():
+        with CaptureQueriesContext(connection) as captured:
+            appended = append(conversation, user("second"), now=NOW - timedelta(minutes=1))
+        return appended.seq, len(captured)
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            append(conversation, assistant("first"), now=NOW + timedelta(minutes=1))
+            waiting = pool.submit(closing_connections, write_and_count)
+            wait_until_somebody_waits()
+        assert waiting.result(PATIENCE) == (3, 1)
+
+    assert_well_formed(conversation.pk)
+
+
+def wait_until_somebody_waits():
+    with connection.cursor() as cursor:
+        for _ in range(500):
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone() != (0,):
+                return
+            time.sleep(0.01)
+    raise AssertionError("nobody waited for the lock")
 
 
 def test_32_writers_append_one_line(conversation):

@@ -39,3 +39,11 @@ def _outcome(writer: Callable[[], Any]) -> Any:
         return writer()
     except (StoreError, DatabaseError) as error:
         return error
+
+
+def closing_connections(writer: Callable[[], Any]) -> Any:
+    """Run a writer in a thread that is not one of ours, and leave no connection behind."""
+    try:
+        return writer()
+    finally:
+        connections.close_all()

@@ -1,0 +1,65 @@
+"""The full answer to a pasted id, beside one round trip to the database."""
+
+import random
+from collections.abc import Callable
+
+from bench import corpus, plans, timing
+
+ROUNDS = 300
+IDS = 200
+MOST_ROUND_TRIPS = 2.5
+
+# Ids of each kind that the search box takes, from all over the corpus.
+KINDS = {
+    "call id": "SELECT tool_call_id FROM conversations_messagepart WHERE tool_call_id IS NOT NULL",
+    "response id": "SELECT provider_response_id FROM conversations_generation WHERE message_seq IS NOT NULL",
+    "request id": "SELECT request_id FROM conversations_generation",
+}
+
+
+def main(arguments: list[str]) -> int:
+    corpus.ensure(corpus.wanted(arguments))
+    ids = {kind: _sample(query) for kind, query in KINDS.items()}
+    if "--plans" in arguments:
+        return plans.show({kind: _look_up(some[0]) for kind, some in ids.items()})
+    timing.pin()
+    found = timing.in_turn(
+        {
+            "round trip": lambda _: _round_trip(),
+            **{kind: lambda n, some=some: _look_up(some[n])() for kind, some in ids.items()},
+        },
+        choices=IDS,
+        rounds=ROUNDS,
+    )
+    timing.table(found, beside=("round trip",))
+    kept = [timing.ratio_within(found, kind, "round trip", MOST_ROUND_TRIPS) for kind in ids]
+    return 0 if all(kept) else 1
+
+
+def _sample(query: str) -> list[str]:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"({query} LIMIT 5000)")
+        found = [row[0] for row in cursor.fetchall()]
+    return random.Random(1).sample(found, IDS)
+
+
+def _round_trip() -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        cursor.fetchone()
+
+
+def _look_up(term: str) -> Callable[[], object]:
+    from conversations.search.lookup import find_by_id
+
+    def look_up() -> object:
+        hits = find_by_id(term=term, realm_ids=None)
+        if not hits:
+            raise LookupError(f"{term} was not found")
+        return hits
+
+    return look_up
