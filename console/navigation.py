@@ -27,7 +27,11 @@ class Section:
 
 SECTIONS: Final = (
     Section("Console", ("console",), (Page("Tables", "admin:index"),)),
-    Section("Conversations", ("conversations",)),
+    Section(
+        "Conversations",
+        ("conversations",),
+        (Page("Conversations", "console:conversations", "access.read_conversations"),),
+    ),
     Section("Ledger", ("ledger",)),
     Section("Retention", ("retention",)),
     Section("Access", ("access", "auth")),

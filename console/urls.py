@@ -1,9 +1,29 @@
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
+from console.views import bodies, conversation, conversations, notes
 from console.views.keys import single_keys
 
 app_name = "console"
 
+# Addresses within one conversation; `conversation` itself is first.
+CONVERSATION: list[URLPattern | URLResolver] = [
+    path("", conversation.conversation, name="conversation"),
+    path("thread/", conversation.thread_piece, name="thread-piece"),
+    path("open/", conversation.open_conversation, name="open-conversation"),
+    path("close/", conversation.close_conversation, name="close-conversation"),
+    path("notes/", notes.add_note, name="write-note"),
+    path("reveal/", notes.reveal_personal, name="reveal-personal"),
+    path("messages/<int:seq>/blocks/<int:ordinal>/", bodies.part, name="part"),
+    path("messages/<int:seq>/blocks/<int:ordinal>/file", bodies.attachment, name="attachment"),
+    path("messages/<int:seq>/next-body/", bodies.next_body, name="next-body"),
+    path("attempts/<int:number>/", bodies.attempt, name="attempt"),
+    path("attempts/<int:number>/body", bodies.replay_body, name="replay-body"),
+    path("raw/<uuid:raw_id>/", bodies.raw_body, name="raw-body"),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("keys/", single_keys, name="single-keys"),
+    path("conversations/", conversations.conversations, name="conversations"),
+    path("conversations/list.csv", conversations.conversations_csv, name="conversations-csv"),
+    path("conversations/<uuid:conversation_id>/", include(CONVERSATION)),
 ]

@@ -10,6 +10,8 @@ from console.markup.icons import icon
 from console.quantities import NOTHING
 
 _TAIL: Final = 6
+# What is no longer than this stands whole: there is no middle to give way.
+_NEVER_CUT: Final = 12
 
 # No provider mints ids of this length. Such a "name" is cut, and nobody is offered to copy it.
 _LONGEST: Final = 400
@@ -41,6 +43,8 @@ def _shortened(text: str) -> str:
 def _body(text: str, *, is_too_long: bool) -> SafeString:
     if is_too_long:
         head, tail = f"{text[:_SHOWN_OF_TOO_LONG]}…", text[-_TAIL:]
+    elif len(text) <= _NEVER_CUT:
+        head, tail = "", text
     else:
         head, tail = text[:-_TAIL], text[-_TAIL:]
     head_html = format_html('<span class="ident-head">{}</span>', visible(head)) if head else ""

@@ -1,0 +1,142 @@
+"""What the templates of a conversation are given, beside what was read."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from access.rights import RightName
+from console.forms import NoteForm
+from console.frame import frame_context
+from console.masking import masked_email, masked_name
+from console.moments import moment_text
+from console.opening import Opening
+from console.permissions import holds
+from console.thread.links import page_url
+from console.thread.page import PIECE, Asked, ConversationPage, Fold, Thread
+from conversations.models import Conversation
+
+PURPOSE = "What the customer saw, what each answer took, and what the tools did."
+
+
+def page_context(
+    request: HttpRequest, page: ConversationPage, *, opening: Opening, asked: Asked, now: datetime
+) -> dict[str, Any]:
+    conversation = page.conversation
+    account = conversation.account
+    return {
+        **frame_context(request, now=now, title=title_of(conversation), subtitle=PURPOSE),
+        **piece_context(request, conversation, page.thread, opening=opening, asked=asked),
+        "page": page,
+        "began_at": conversation.started_at or conversation.created_at,
+        "customer": masked_name(account.label) or account.external_id,
+        "customer_email": masked_email(account.email) if account.email else "",
+        "account_url": page_url("console:account", account.pk),
+        "access_log_url": page_url("console:access-log") if may(request, RightName.READ_ACCESS_LOG) else "",
+        "may_reveal": may(request, RightName.REVEAL_PERSONAL),
+        "may_note": may(request, RightName.WRITE_NOTES),
+        "zone": timezone.get_current_timezone_name(),
+        "as_of_field": _as_of_field(page, asked),
+        "is_one_day": _is_one_date(conversation),
+        "compare_url": _compare_url(page),
+        "here_query": _query_of(asked),
+        "next_move": _next_move(page),
+        "next_body_url": _next_body_url(page),
+        "log_times": "clock" if _is_one_day(page) else "both",
+        "notes": page.notes,
+        "note_form": NoteForm(),
+        "quarantine": page.quarantine,
+        "is_other_branch": not page.is_live and page.as_of is None,
+    }
+
+
+def piece_context(
+    request: HttpRequest, conversation: Conversation, thread: Thread, *, opening: Opening, asked: Asked
+) -> dict[str, Any]:
+    return {
+        "conversation": conversation,
+        "thread": thread,
+        "opening": opening,
+        "shows_effects": may(request, RightName.READ_EFFECTS),
+        "before_url": _fold_url(conversation, thread.before, asked, from_end=True),
+        "after_url": _fold_url(conversation, thread.after, asked, from_end=False),
+    }
+
+
+def title_of(conversation: Conversation) -> str:
+    """Return the title, or when an untitled conversation began."""
+    if conversation.title.strip():
+        return conversation.title
+    return f"Conversation of {moment_text(conversation.started_at or conversation.created_at)}"
+
+
+def may(request: HttpRequest, right: RightName) -> bool:
+    return holds(request.user, right)
+
+
+def _query_of(asked: Asked) -> str:
+    given = {"m": asked.message, "move": asked.move, "at": asked.at}
+    query = urlencode({name: value for name, value in given.items() if value not in (None, "")})
+    return f"?{query}" if query else ""
+
+
+def _next_move(page: ConversationPage) -> int | None:
+    """The move after the one shown; before the first one, the first."""
+    if page.as_of is None:
+        return None
+    number = page.as_of.move.number + 1 if page.as_of.move else 1
+    return number if number <= (page.conversation.head_move or 0) else None
+
+
+def _next_body_url(page: ConversationPage) -> str:
+    if not page.thread.path:
+        return ""
+    return reverse("console:next-body", args=[page.conversation.pk, page.thread.path[-1]])
+
+
+def _is_one_date(conversation: Conversation) -> bool:
+    began = conversation.started_at or conversation.created_at
+    return timezone.localtime(began).date() == timezone.localtime(conversation.last_activity_at).date()
+
+
+def _is_one_day(page: ConversationPage) -> bool:
+    return len({timezone.localtime(line.move.moved_at).date() for line in page.log}) < 2
+
+
+def _fold_url(conversation: Conversation, fold: Fold | None, asked: Asked, *, from_end: bool) -> str:
+    """The piece of a fold that lies next to what is shown."""
+    if fold is None:
+        return ""
+    start, end = fold.start, fold.end
+    if fold.count > PIECE:
+        start, end = (end - PIECE, end) if from_end else (start, start + PIECE)
+    query: dict[str, object] = {"from": start, "to": end, "m": asked.message}
+    query |= {"move": asked.move, "at": asked.at}
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{reverse('console:thread-piece', args=[conversation.pk])}?{urlencode(given)}"
+
+
+def _as_of_field(page: ConversationPage, asked: Asked) -> str:
+    if asked.at:
+        return asked.at
+    if page.as_of is not None:
+        return timezone.localtime(page.as_of.moment).strftime("%Y-%m-%d %H:%M:%S")
+    if page.log:
+        return timezone.localtime(page.log[0].move.moved_at).strftime("%Y-%m-%d %H:%M:%S")
+    return ""
+
+
+def _compare_url(page: ConversationPage) -> str:
+    """Compare what is shown with the live path, or the live path with the newest other branch."""
+    head = page.conversation.head_seq
+    leaves = [leaf for leaf in page.tree.leaves() if leaf != head]
+    if head is None or not leaves:
+        return ""
+    other = page.thread.path[-1] if page.thread.path and not page.is_live else leaves[-1]
+    if other == head:
+        return ""
+    address = page_url("console:compare", page.conversation.pk)
+    return f"{address}?{urlencode({'a': other, 'b': head})}" if address else ""

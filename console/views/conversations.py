@@ -1,0 +1,105 @@
+"""The list of conversations, and its CSV."""
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from access.models.log import AccessAction, TargetKind
+from access.rights import RightName
+from access.services.logging import log_access
+from console.conversation_list import CSV_HEADER, PAGE_SIZE, csv_rows, filter_groups, listed, rows_of
+from console.csv import csv_lines
+from console.filtering import CURSORS, without
+from console.filters import ListedConversationFilter
+from console.frame import frame_context
+from console.permissions import actor_of, address_of, holds, requires
+from console.reach import reach_of
+from conversations.models import Conversation
+from conversations.paging import BadCursorError, page_by_key
+
+TITLE = "Conversations"
+PURPOSE = (
+    "What was said, newest activity first. Names are masked; a conversation opens with what it cost and did."
+)
+# What is typed; everything else is chosen by a link in the column beside the list.
+TYPED = ("title", "account", "realm", "model", "tool", "active_until")
+
+
+@require_GET
+@requires(RightName.READ_CONVERSATIONS)
+def conversations(request: HttpRequest) -> HttpResponse:
+    now = timezone.now()
+    reach = reach_of(request.user)
+    filters = ListedConversationFilter(request.GET, queryset=listed(reach))
+    found = filters.qs if filters.is_valid() else Conversation.objects.none()
+    try:
+        page = page_by_key(
+            found,
+            moment="last_activity_at",
+            size=PAGE_SIZE,
+            after=request.GET.get("after", ""),
+            before=request.GET.get("before", ""),
+        )
+    except BadCursorError as error:
+        raise BadRequest(str(error)) from error
+    context = frame_context(request, now=now, title=TITLE, subtitle=PURPOSE) | {
+        "rows": rows_of(page.rows, sees_effects=holds(request.user, RightName.READ_EFFECTS)),
+        "form": filters.form,
+        "groups": filter_groups(request.GET, now=now),
+        "clear": reverse("console:conversations"),
+        "is_filtered": bool(set(request.GET) - set(CURSORS)),
+        "newer": _beside(request.GET, "before", page.newer),
+        "older": _beside(request.GET, "after", page.older),
+        "csv": _csv_url(request),
+        "typed": TYPED,
+        "widen": [("Every conversation", reverse("console:conversations"))],
+        "shows_realms": reach.sees_all or len(reach.realm_ids) > 1,
+        "kept": _kept_by_links(request.GET),
+    }
+    return render(request, "console/conversations/list.html", context)
+
+
+@require_GET
+@requires(RightName.EXPORT)
+@requires(RightName.READ_CONVERSATIONS)
+def conversations_csv(request: HttpRequest) -> StreamingHttpResponse:
+    """Stream the whole filtered list. The row in the access log stands before the first line leaves."""
+    filters = ListedConversationFilter(request.GET, queryset=listed(reach_of(request.user)))
+    if not filters.is_valid():
+        raise BadRequest("a filter of this list cannot be read")
+    log_access(
+        actor=actor_of(request),
+        action=AccessAction.EXPORT,
+        target_kind=TargetKind.LIST,
+        target_id="conversations",
+        now=timezone.now(),
+        address=address_of(request),
+    )
+    rows = csv_rows(filters.qs, sees_effects=holds(request.user, RightName.READ_EFFECTS))
+    return StreamingHttpResponse(
+        csv_lines(header=CSV_HEADER, rows=rows),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": 'attachment; filename="conversations.csv"'},
+    )
+
+
+def _beside(query: QueryDict, name: str, cursor: str) -> str:
+    if not cursor:
+        return ""
+    base = without(query)
+    return f"{base}{'' if base == '?' else '&'}{name}={cursor}"
+
+
+def _csv_url(request: HttpRequest) -> str:
+    if not holds(request.user, RightName.EXPORT):
+        return ""
+    return reverse("console:conversations-csv") + without(request.GET)
+
+
+def _kept_by_links(query: QueryDict) -> list[tuple[str, str]]:
+    """The filters set by links, which the form of typed filters carries along."""
+    linked = ("active_since", "status", "has_effect", "has_fork", "source", "is_replayable")
+    return [(name, query[name]) for name in linked if query.get(name)]

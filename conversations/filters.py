@@ -1,0 +1,62 @@
+"""What conversations can be narrowed down by, for the console's list and the API alike."""
+
+import django_filters
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from conversations.models import Conversation, Generation, ToolCall
+from conversations.vocabulary import GenerationStatus, Source
+
+_MOST_WORDS = 8
+
+
+class ConversationFilter(django_filters.FilterSet):
+    """Every filter is one condition on the conversation's own row, or one probe beside it."""
+
+    account = django_filters.CharFilter(field_name="account__external_id", max_length=255, label="Account id")
+    realm = django_filters.CharFilter(field_name="account__realm__slug", max_length=64, label="Realm")
+    source = django_filters.ChoiceFilter(choices=Source.choices)
+    model = django_filters.CharFilter(method="by_model", max_length=255, label="Model")
+    tool = django_filters.CharFilter(method="by_tool", max_length=255, label="Tool")
+    status = django_filters.ChoiceFilter(choices=GenerationStatus.choices, method="by_last_status")
+    has_fork = django_filters.BooleanFilter()
+    is_replayable = django_filters.BooleanFilter(method="by_replayability")
+    active_since = django_filters.IsoDateTimeFilter(field_name="last_activity_at", lookup_expr="gte")
+    active_until = django_filters.IsoDateTimeFilter(
+        field_name="last_activity_at", lookup_expr="lte", label="Active until"
+    )
+    title = django_filters.CharFilter(method="by_title_words", max_length=200, label="Words of the title")
+
+    class Meta:
+        model = Conversation
+        fields: list[str] = []
+
+    def by_model(self, queryset: QuerySet[Conversation], name: str, value: str) -> QuerySet[Conversation]:
+        """Asked for or served: a fallback is found under both names."""
+        attempts = Generation.objects.filter(conversation_id=OuterRef("id"))
+        return queryset.filter(Exists(attempts.filter(Q(served_model=value) | Q(requested_model=value))))
+
+    def by_tool(self, queryset: QuerySet[Conversation], name: str, value: str) -> QuerySet[Conversation]:
+        return queryset.filter(Exists(ToolCall.objects.filter(conversation_id=OuterRef("id"), name=value)))
+
+    def by_last_status(
+        self, queryset: QuerySet[Conversation], name: str, value: str
+    ) -> QuerySet[Conversation]:
+        return queryset.filter(Exists(last_attempts().filter(status=value)))
+
+    def by_replayability(
+        self, queryset: QuerySet[Conversation], name: str, value: bool
+    ) -> QuerySet[Conversation]:
+        return queryset.filter(replay_obstacle="") if value else queryset.exclude(replay_obstacle="")
+
+    def by_title_words(
+        self, queryset: QuerySet[Conversation], name: str, value: str
+    ) -> QuerySet[Conversation]:
+        """All of the words, in any order, in upper or lower case."""
+        for word in value.split()[:_MOST_WORDS]:
+            queryset = queryset.filter(title__icontains=word)
+        return queryset
+
+
+def last_attempts() -> QuerySet[Generation]:
+    """The last attempt of the conversation that an outer query looks at: one probe of the key."""
+    return Generation.objects.filter(conversation_id=OuterRef("id"), number=OuterRef("next_generation") - 1)
