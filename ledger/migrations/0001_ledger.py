@@ -873,7 +873,11 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="guardquestion",
             constraint=models.CheckConstraint(
-                condition=models.Q(("used_at__isnull", True), ("is_allowed", True), _connector="OR"),
+                condition=models.Q(
+                    ("used_at__isnull", True),
+                    models.Q(("is_allowed", True), ("is_allowed__isnull", False)),
+                    _connector="OR",
+                ),
                 name="ledger_question_used_if_allowed",
             ),
         ),

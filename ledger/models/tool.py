@@ -111,7 +111,8 @@ class GuardQuestion(models.Model):
                 name="ledger_question_answered_by_somebody",
             ),
             models.CheckConstraint(
-                condition=Q(used_at__isnull=True) | Q(is_allowed=True), name="ledger_question_used_if_allowed"
+                condition=Q(used_at__isnull=True) | Q(is_allowed=True, is_allowed__isnull=False),
+                name="ledger_question_used_if_allowed",
             ),
         ]
         indexes = [
