@@ -34,7 +34,11 @@ SECTIONS: Final = (
     ),
     Section("Ledger", ("ledger",)),
     Section("Retention", ("retention",)),
-    Section("Access", ("access", "auth")),
+    Section(
+        "Access",
+        ("access", "auth"),
+        (Page("Access log", "console:access-log", "access.read_access_log"),),
+    ),
     Section("Jobs", ("jobs",)),
 )
 

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, include, path
 
-from console.views import bodies, conversation, conversations, notes
+from console.views import access_log, bodies, compare, conversation, conversations, notes
 from console.views.keys import single_keys
 
 app_name = "console"
@@ -11,6 +11,7 @@ CONVERSATION: list[URLPattern | URLResolver] = [
     path("thread/", conversation.thread_piece, name="thread-piece"),
     path("open/", conversation.open_conversation, name="open-conversation"),
     path("close/", conversation.close_conversation, name="close-conversation"),
+    path("compare/", compare.compare, name="compare"),
     path("notes/", notes.add_note, name="write-note"),
     path("reveal/", notes.reveal_personal, name="reveal-personal"),
     path("messages/<int:seq>/blocks/<int:ordinal>/", bodies.part, name="part"),
@@ -26,4 +27,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("conversations/", conversations.conversations, name="conversations"),
     path("conversations/list.csv", conversations.conversations_csv, name="conversations-csv"),
     path("conversations/<uuid:conversation_id>/", include(CONVERSATION)),
+    path("access-log/", access_log.access_log, name="access-log"),
+    path("access-log/lines.csv", access_log.access_log_csv, name="access-log-csv"),
 ]

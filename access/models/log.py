@@ -111,6 +111,8 @@ class AccessEntry(models.Model):
             models.Index(fields=["-at", "-id"], name="entry_at"),
             # One person's accesses.
             models.Index(fields=["actor_id", "-at"], name="entry_actor"),
+            # All of one kind: every refusal, every export.
+            models.Index(fields=["action", "-at"], name="entry_action"),
             # Who looked at this conversation, this account.
             models.Index(
                 fields=["conversation_id", "-at"],

@@ -1,0 +1,135 @@
+"""The access log as auditors read it: its rows with names beside the ids, its filters, its export."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import django_filters
+from django.contrib.auth.models import User
+from django.db.models import Max, Q, QuerySet
+from django.http import QueryDict
+
+from access.actors import ActorKind
+from access.models import AccessEntry, StatedReason
+from access.models.log import AccessAction, TargetKind
+from access.reach import Reach
+from console.filtering import FilterGroup, filter_group
+
+PAGE_SIZE: Final = 50
+BATCH: Final = 500
+CSV_HEADER: Final = (
+    *("at", "actor kind", "actor id", "actor", "action", "target kind", "target id", "realm"),
+    *("conversation", "account", "ticket", "reason", "rows", "address"),
+)
+_TIMES: Final = (("1", "Today"), ("7", "Last 7 days"), ("30", "Last 30 days"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line; `who` is empty where a sign-in failed, as nobody knows who tried."""
+
+    entry: AccessEntry
+    who: str
+    target: str
+    reason: StatedReason | None
+
+    @property
+    def action(self) -> str:
+        return worded(self.entry.action)
+
+
+class AccessLogFilter(django_filters.FilterSet):
+    who = django_filters.CharFilter(label="User name", method="by_who", max_length=150)
+    action = django_filters.ChoiceFilter(choices=AccessAction.choices)
+    target = django_filters.ChoiceFilter(field_name="target_kind", choices=TargetKind.choices)
+    since = django_filters.IsoDateTimeFilter(label="From", field_name="at", lookup_expr="gte")
+    until = django_filters.IsoDateTimeFilter(label="Until", field_name="at", lookup_expr="lt")
+    conversation = django_filters.UUIDFilter(label="Conversation", field_name="conversation_id")
+    account = django_filters.UUIDFilter(label="Account", field_name="account_id")
+
+    class Meta:
+        model = AccessEntry
+        fields: list[str] = []
+
+    def by_who(self, queryset: QuerySet[AccessEntry], name: str, value: str) -> QuerySet[AccessEntry]:
+        """What that user did, and failed sign-ins with that name."""
+        user = User.objects.filter(username=value.replace("\0", "")).first()
+        if user is None:
+            return queryset.none()
+        key = str(user.pk)
+        tried = Q(actor_id="", action=AccessAction.SIGN_IN_FAILED, target_kind=TargetKind.USER, target_id=key)
+        return queryset.filter(Q(actor_kind=ActorKind.STAFF, actor_id=key) | tried)
+
+
+def listed(reach: Reach) -> QuerySet[AccessEntry]:
+    """Return the lines of the realms in reach, and those of no realm: sign-ins, refusals, lists."""
+    return AccessEntry.objects.filter(reach.within("realm_id") | Q(realm=None)).select_related("realm")
+
+
+def rows_of(entries: Iterable[AccessEntry]) -> list[Row]:
+    """Return the rows of one page, in two more queries: names of staff, and stated reasons."""
+    page = list(entries)
+    names = _names(page)
+    reasons = StatedReason.objects.in_bulk({entry.reason_id for entry in page if entry.reason_id})
+    return [_row(entry, names, reasons.get(entry.reason_id)) for entry in page]
+
+
+def newest_id(entries: QuerySet[AccessEntry]) -> int:
+    """Return where an export ends: lines that are written while it runs are not in it."""
+    return entries.aggregate(newest=Max("id"))["newest"] or 0
+
+
+def csv_rows(entries: QuerySet[AccessEntry]) -> Iterator[tuple[Any, ...]]:
+    """Yield the lines of the export, newest first, page by page."""
+    batch: list[AccessEntry] = []
+    for entry in entries.order_by("-at", "-id").iterator(chunk_size=BATCH):
+        batch.append(entry)
+        if len(batch) == BATCH:
+            yield from map(_cells, rows_of(batch))
+            batch = []
+    yield from map(_cells, rows_of(batch))
+
+
+def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    since = [
+        ((midnight - timedelta(days=int(days) - 1)).strftime("%Y-%m-%dT00:00:00Z"), label)
+        for days, label in _TIMES
+    ]
+    actions = [(action.value, worded(action.value)) for action in AccessAction]
+    kinds = [(kind.value, worded(kind.value)) for kind in TargetKind]
+    return [
+        filter_group(query=query, name="since", title="time", options=since, every="Any time"),
+        filter_group(query=query, name="action", title="action", options=actions),
+        filter_group(query=query, name="target", title="target", options=kinds),
+    ]
+
+
+def worded(code: str) -> str:
+    return code.replace("_", " ").capitalize()
+
+
+def _names(entries: Sequence[AccessEntry]) -> dict[str, str]:
+    ids = {entry.actor_id for entry in entries if entry.actor_kind == ActorKind.STAFF}
+    ids |= {entry.target_id for entry in entries if entry.target_kind == TargetKind.USER}
+    known = User.objects.filter(pk__in={int(key) for key in ids if key.isdecimal()})
+    return {str(key): name for key, name in known.values_list("pk", "username")}
+
+
+def _row(entry: AccessEntry, names: dict[str, str], reason: StatedReason | None) -> Row:
+    is_staff = entry.actor_kind == ActorKind.STAFF
+    who = names.get(entry.actor_id, entry.actor_id) if is_staff else f"{entry.actor_kind} {entry.actor_id}"
+    is_user = entry.target_kind == TargetKind.USER
+    target = names.get(entry.target_id, entry.target_id) if is_user else entry.target_id
+    return Row(entry, who=who.strip(), target=target, reason=reason)
+
+
+def _cells(row: Row) -> tuple[Any, ...]:
+    entry = row.entry
+    return (
+        *(entry.at, entry.actor_kind, entry.actor_id, row.who, entry.action, entry.target_kind, row.target),
+        *(entry.realm.slug if entry.realm else "", entry.conversation_id, entry.account_id),
+        *((row.reason.ticket, row.reason.words) if row.reason else ("", "")),
+        *(entry.row_count, entry.address),
+    )
