@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import JSONObject
 from django.http import QueryDict
 
+from access.reach import Reach
 from console.filtering import FilterGroup, filter_group
 from console.masking import masked_name
-from console.reach import Reach
 from console.states import effect_state
 from conversations.filters import last_attempts
 from conversations.models import Conversation

@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 
 from access.actors import Actor
 from access.models.log import AccessAction, StatedReason, TargetKind
+from access.permissions import holds
 from access.rights import RightName
 from access.services.logging import log_access
 from access.services.reasons import valid_reason
-from console.permissions import holds
 from conversations.models import Conversation
 
 

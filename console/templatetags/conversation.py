@@ -3,11 +3,14 @@
 from uuid import UUID
 
 from django.template import Library
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from console.hostile import visible
 from console.markup.frames import siblings
 from console.markup.standing import state
-from console.quantities import NOTHING
+from console.quantities import MINUS, NOTHING
+from console.thread.differing import Piece
 from console.thread.links import message_url
 from console.thread.siblings import Versions
 from conversations.reads.attempts import ShownAttempt
@@ -42,3 +45,25 @@ def message_link(conversation_id: UUID, seq: int) -> str:
 def attempt_state(attempt: ShownAttempt, words: str) -> SafeString:
     """{% attempt_state attempt words %}: how an attempt ended; `words` are the provider's, escaped here."""
     return state(attempt.status, words)
+
+
+@register.filter
+def signed(value: int) -> str:
+    """{{ difference|signed }}: "+2", "−45", "0"."""
+    return f"+{value:,}" if value > 0 else f"{value:,}".replace("-", MINUS)
+
+
+@register.simple_tag
+def differing_words(pieces: list[Piece], side: str) -> SafeString:
+    """{% differing_words pieces "a"|"b" %}: a text with what only this side says marked."""
+    mark = "del" if side == "a" else "ins"
+    return format_html(
+        '<div class="said"><p dir="auto">{}</p></div>',
+        format_html_join(
+            "", "{}", ((_marked(mark, piece) if piece.differs else visible(piece.words),) for piece in pieces)
+        ),
+    )
+
+
+def _marked(mark: str, piece: Piece) -> SafeString:
+    return format_html("<{0}>{1}</{0}>", mark, visible(piece.words))

@@ -8,13 +8,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from access.permissions import holds
 from access.rights import RightName
 from console.forms import NoteForm
 from console.frame import frame_context
 from console.masking import masked_email, masked_name
 from console.moments import moment_text
 from console.opening import Opening
-from console.permissions import holds
 from console.thread.links import page_url
 from console.thread.page import PIECE, Asked, ConversationPage, Fold, Thread
 from conversations.models import Conversation

@@ -13,11 +13,12 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
+from access.permissions import actor_of, holds, refuse, requires
 from access.rights import RightName
 from console.frame import frame_context
 from console.opening import Opening, log_opening, opening_for
-from console.permissions import actor_of, address_of, holds, refuse, requires
 from console.thread.attachments import file_of
 from console.thread.attempt_page import read_attempt_page
 from console.thread.context import title_of
@@ -42,7 +43,7 @@ def part(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: int) ->
     shown = _raw_part(found, seq, ordinal)
     is_plain = shown.type == PartType.TEXT
     if not is_plain and not holds(request.user, RightName.READ_RAW):
-        refuse(request, why="Raw payloads are for auditors and administrators.")
+        refuse(why="Raw payloads are for auditors and administrators.")
     _log(request, found, opening, AccessAction.RAW, TargetKind.MESSAGE, f"{found.pk}#{seq}.{ordinal}")
     context = frame_context(
         request,
@@ -167,9 +168,7 @@ def _opened(request: HttpRequest, conversation_id: UUID) -> tuple[Conversation, 
     found = reachable(request, conversation_id)
     opening = opening_for(user=request.user, conversation=found, now=timezone.now())
     if not opening.is_open:
-        refuse(
-            request, why="Texts and payloads are withheld: open the conversation and state a reason first."
-        )
+        refuse(why="Texts and payloads are withheld: open the conversation and state a reason first.")
     return found, opening
 
 

@@ -11,13 +11,14 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from access.addresses import address_of
 from access.models.log import TargetKind
+from access.permissions import actor_of, refuse, requires
+from access.reach import reach_of
 from access.rights import RightName
 from access.services.reasons import close_reasons, state_reason
 from console.forms import ReasonForm
 from console.opening import log_opening, opening_for
-from console.permissions import actor_of, address_of, refuse, requires
-from console.reach import reach_of
 from console.thread.context import page_context, piece_context
 from console.thread.links import conversation_url
 from console.thread.page import Asked, read_page, read_piece
@@ -37,7 +38,7 @@ def conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 def thread_piece(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     """Another stretch of the thread, for htmx to put in place of a fold."""
     now = timezone.now()
-    start, end = _number(request, "from"), _number(request, "to")
+    start, end = number_in(request, "from"), number_in(request, "to")
     if start is None or end is None or not 0 <= start < end:
         raise BadRequest("a piece of a thread is named by `from` and `to`")
     found = reachable(request, conversation_id)
@@ -92,13 +93,13 @@ def reachable(request: HttpRequest, conversation_id: UUID) -> Conversation:
     if found is None:
         raise Http404("There is no such conversation; it may have been purged.")
     if not reach_of(request.user).holds(found.account.realm_id):
-        refuse(request, why="This conversation belongs to a realm that you do not see.")
+        refuse(why="This conversation belongs to a realm that you do not see.")
     return found
 
 
 def asked_of(request: HttpRequest) -> Asked:
     return Asked(
-        message=_number(request, "m"),
+        message=number_in(request, "m"),
         move=request.GET.get("move", ""),
         at=request.GET.get("at", "")[:80],
         all_moves=request.GET.get("moves") == "all",
@@ -131,6 +132,6 @@ def _same_place(request: HttpRequest, found: Conversation) -> str:
     return conversation_url(found.pk, m=asked.message, move=asked.move, at=asked.at)
 
 
-def _number(request: HttpRequest, name: str) -> int | None:
+def number_in(request: HttpRequest, name: str) -> int | None:
     value = request.GET.get(name, "")
     return int(value) if value.isascii() and value.isdigit() and len(value) <= 9 else None

@@ -7,7 +7,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
+from access.permissions import actor_of, holds, requires
+from access.reach import reach_of
 from access.rights import RightName
 from access.services.logging import log_access
 from console.conversation_list import CSV_HEADER, PAGE_SIZE, csv_rows, filter_groups, listed, rows_of
@@ -15,8 +18,6 @@ from console.csv import csv_lines
 from console.filtering import CURSORS, without
 from console.filters import ListedConversationFilter
 from console.frame import frame_context
-from console.permissions import actor_of, address_of, holds, requires
-from console.reach import reach_of
 from conversations.models import Conversation
 from conversations.paging import BadCursorError, page_by_key
 

@@ -10,12 +10,13 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
+from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
+from access.permissions import actor_of, requires
 from access.rights import RightName
 from access.services.logging import log_access
 from console.forms import NoteForm
 from console.frame import frame_context
-from console.permissions import actor_of, address_of, requires
 from console.thread.links import conversation_url
 from console.views.conversation import reachable
 from conversations.services.notes import write_note

@@ -1,0 +1,81 @@
+"""Two branches of a conversation, side by side."""
+
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.core.exceptions import BadRequest
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from access.addresses import address_of
+from access.models.log import TargetKind
+from access.permissions import actor_of, holds, requires
+from access.rights import RightName
+from console.frame import frame_context
+from console.opening import log_opening, opening_for
+from console.thread.compare import Comparison, read_comparison
+from console.thread.context import title_of
+from console.views.conversation import number_in, reachable
+
+
+@never_cache
+@require_GET
+@requires(RightName.READ_CONVERSATIONS)
+def compare(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
+    now = timezone.now()
+    a, b = number_in(request, "a"), number_in(request, "b")
+    if a is None or b is None:
+        raise BadRequest("two branches are named by `a` and `b`")
+    found = reachable(request, conversation_id)
+    with transaction.atomic():
+        opening = opening_for(user=request.user, conversation=found, now=now)
+        comparison = read_comparison(conversation=found, opening=opening, a=a, b=b)
+        if comparison is None:
+            raise Http404("These are not two branches of this conversation.")
+        log_opening(
+            opening=opening,
+            actor=actor_of(request),
+            conversation=found,
+            now=now,
+            address=address_of(request),
+            target_kind=TargetKind.CONVERSATION if opening.is_open else TargetKind.PAGE,
+            target_id=f"{found.pk}#{comparison.a.leaf}~{comparison.b.leaf}",
+        )
+    fork = f"From the fork after #{comparison.fork}" if comparison.fork else "From their roots"
+    context = frame_context(
+        request, now=now, title="Compare two branches", subtitle=f"{title_of(found)}. {fork}."
+    )
+    context |= {
+        "conversation": found,
+        "comparison": comparison,
+        "sides": [comparison.a, comparison.b],
+        "opening": opening,
+        "shows_effects": holds(request.user, RightName.READ_EFFECTS),
+        "swap": f"?{urlencode({'a': comparison.b.leaf, 'b': comparison.a.leaf})}",
+        "others": _others(comparison),
+        "less": _less(comparison),
+    }
+    return render(request, "console/conversation/compare.html", context)
+
+
+def _others(comparison: Comparison) -> list[tuple[int, str]]:
+    """The newest other branches, each to stand in the place of A."""
+    newest = comparison.others[-8:][::-1]
+    return [(leaf, f"?{urlencode({'a': leaf, 'b': comparison.b.leaf})}") for leaf in newest]
+
+
+def _less(comparison: Comparison) -> dict[str, object]:
+    """B less A, for what can be subtracted."""
+    a, b = comparison.a, comparison.b
+    return {
+        "messages": b.messages - a.messages,
+        "attempts": b.attempts.attempts - a.attempts.attempts,
+        "failed": b.attempts.failed - a.attempts.failed,
+        "input": b.attempts.input_tokens - a.attempts.input_tokens,
+        "output": b.attempts.output_tokens - a.attempts.output_tokens,
+        "cost": b.attempts.cost_usd - a.attempts.cost_usd,
+    }
