@@ -11,9 +11,13 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Event
 from uuid import UUID
 
 from bench import corpus, plans, timing
+from conversations.drafts import MessageDraft, PartDraft
+from conversations.vocabulary import PartType, Role
 
 ROUNDS = 300
 WRITERS = 8
@@ -81,11 +85,8 @@ def _flat_row(conversation_id: UUID) -> None:
     )
 
 
-def _message() -> object:
+def _message() -> MessageDraft:
     """A message of three parts with an id of its own."""
-    from conversations.drafts import MessageDraft, PartDraft
-    from conversations.vocabulary import PartType, Role
-
     parts = [PartDraft(type=PartType.TEXT, text=text) for text in (WORDS[:200], WORDS[:90], WORDS[:110])]
     return MessageDraft(role=Role.USER, parts=parts, client_message_id=secrets.token_hex(8))
 
@@ -154,7 +155,7 @@ def _rate(conversations: list[UUID]) -> float:
     return float(total / SECONDS)
 
 
-def _write(conversation: UUID, start, done) -> None:
+def _write(conversation: UUID, start: Event, done: Queue) -> None:
     for _ in range(10):
         _append(conversation)
     done.put(0)

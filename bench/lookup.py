@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     found = timing.in_turn(
         {
             "round trip": lambda _: _round_trip(),
-            **{kind: lambda n, some=some: _look_up(some[n])() for kind, some in ids.items()},
+            **{kind: _one_of(some) for kind, some in ids.items()},
         },
         choices=IDS,
         rounds=ROUNDS,
@@ -51,6 +51,10 @@ def _round_trip() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
         cursor.fetchone()
+
+
+def _one_of(ids: list[str]) -> Callable[[int], object]:
+    return lambda n: _look_up(ids[n])()
 
 
 def _look_up(term: str) -> Callable[[], object]:

@@ -4,6 +4,7 @@ Messages and what hangs on them have pages of their own in the console: the
 admin's delete page would list a whole tree, and deletion is retention's alone.
 """
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
@@ -22,7 +23,8 @@ class CappedPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return int(self.object_list[: self.most].count())
+        rows: Any = self.object_list
+        return int(rows[: self.most].count())
 
 
 class KeptAdmin(admin.ModelAdmin):

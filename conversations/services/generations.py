@@ -102,13 +102,11 @@ def finish_generation(
     generation = _open_or_same(conversation_id=conversation_id, number=number, outcome=outcome)
     if generation.finished_at is not None:
         return generation
-    if outcome.message is not None:
-        if generation.leaf_seq is None:
-            outcome = replace(outcome, notes=[*outcome.notes, LEAF_IS_GONE])
-        else:
-            generation.message_seq = _write_answer(
-                generation, outcome.message, leaf_seq=generation.leaf_seq, actor=actor, now=now
-            )
+    message, leaf_seq = outcome.message, generation.leaf_seq
+    if message is not None and leaf_seq is not None:
+        generation.message_seq = _write_answer(generation, message, leaf_seq=leaf_seq, actor=actor, now=now)
+    elif message is not None:
+        outcome = replace(outcome, notes=[*outcome.notes, LEAF_IS_GONE])
     for name, value in ending_columns(generation=generation, outcome=outcome, now=now).items():
         setattr(generation, name, value)
     with explained(place=f"conversation {conversation_id}, attempt {number}"):
