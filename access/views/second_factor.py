@@ -97,7 +97,8 @@ def picture(request: HttpRequest) -> HttpResponse:
 @staff_only
 def new_codes(request: HttpRequest) -> HttpResponse:
     if not has_second_factor(staff_of(request)):
-        raise PermissionDenied("Recovery codes come with a second factor. Set one up first.")
+        messages.info(request, "Recovery codes come with a second factor. Set one up first.")
+        return redirect("access:second-factor")
     if not is_fresh(request.session, now=timezone.now()):
         return _sign_in_anew(request)
     codes = renew_recovery_codes(user=staff_of(request))
