@@ -5,6 +5,7 @@ dialect it is rendered. Stored rows rely on these: a form is never changed.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
 
 from conversations.drafts import HOLE_BLOCK, HOLE_BLOCKS, HOLE_STRING, PartDraft
@@ -22,17 +23,20 @@ def text_type(dialect: Dialect, role: Role) -> str:
     return OUTPUT_TEXT if role == Role.ASSISTANT else INPUT_TEXT
 
 
+@lru_cache(maxsize=64)
 def text_block(dialect: Dialect, role: Role, style: Style) -> tuple[str, str]:
     """What stands before and after the literal in a plain text block."""
     name = text_type(dialect, role)
     return f'{{"type"{style.colon}"{name}"{style.comma}"text"{style.colon}', "}"
 
 
+@lru_cache(maxsize=256)
 def string_shell(role_name: str, style: Style) -> str:
     """A message whose content is a bare string."""
     return f'{{"role"{style.colon}"{role_name}"{style.comma}"content"{style.colon}{HOLE_STRING}}}'
 
 
+@lru_cache(maxsize=256)
 def list_shell(role_name: str, style: Style) -> str:
     """A message whose content is a list of blocks."""
     return f'{{"role"{style.colon}"{role_name}"{style.comma}"content"{style.colon}[{HOLE_BLOCKS}]}}'

@@ -6,6 +6,7 @@ way of rendering is a new number in `variants`.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from conversations.drafts import HOLE_BLOCK, HOLE_BLOCKS, HOLE_STRING, MessageDraft, PartDraft
 from conversations.vocabulary import Dialect, PartType, Role
@@ -23,6 +24,7 @@ from conversations.wire.shells import FORM_STRING, fill_strings, spell_hole
 
 RENDERER = 1
 
+_SHORT = 256
 _MARKS = re.compile("(\x01|\x02|\x03|\x04.)")
 _ENVELOPE_MARKS = re.compile(b"(\x01|\x02|\x03|\x04)")
 _BARE_MESSAGES = re.compile(b":[ \t\r\n]*\x01")
@@ -48,7 +50,7 @@ def render_message(message: MessageDraft, *, dialect: Dialect, style: Style) -> 
         shell = usual_shell(dialect, message.role, role_name, message.parts, style)
     elif shell == FORM_STRING:
         shell = string_shell(role_name, style)
-    pieces = _MARKS.split(shell)
+    pieces = _split(shell)
     # Odd places hold the marks; the mark for all blocks leaves one part to each other mark.
     spare = len(message.parts) - sum(mark != HOLE_BLOCKS for mark in pieces[1::2])
     parts = iter(message.parts)
@@ -62,6 +64,16 @@ def render_message(message: MessageDraft, *, dialect: Dialect, style: Style) -> 
         else:
             pieces[place] = _string(next(parts), mark, style)
     return "".join(pieces)
+
+
+def _split(shell: str) -> list[str]:
+    """The shell's pieces and marks; short shells repeat, so theirs are kept."""
+    return list(_split_short(shell)) if len(shell) <= _SHORT else _MARKS.split(shell)
+
+
+@lru_cache(maxsize=1024)
+def _split_short(shell: str) -> tuple[str, ...]:
+    return tuple(_MARKS.split(shell))
 
 
 def render_messages(messages: Sequence[MessageDraft], *, dialect: Dialect, style: Style) -> bytes:
