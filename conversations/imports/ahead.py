@@ -3,6 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Final, Self
 
@@ -22,14 +23,14 @@ class ReadAhead[T]:
         self._max_weight = max_weight
         self._items: deque[tuple[T, int]] = deque()
         self._weight = 0
-        self._error: BaseException | None = None
         self._is_done = False
         self._is_left = False
         self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name="read-ahead", daemon=True)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="read-ahead")
+        self._outcome: Future[None] | None = None
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._outcome = self._thread.submit(self._run)
         return self
 
     def __exit__(
@@ -41,7 +42,7 @@ class ReadAhead[T]:
         with self._changed:
             self._is_left = True
             self._changed.notify_all()
-        self._thread.join()
+        self._thread.shutdown()
 
     def __iter__(self) -> Iterator[T]:
         while True:
@@ -53,16 +54,14 @@ class ReadAhead[T]:
                 self._weight -= weight
                 self._changed.notify_all()
             yield item
-        if self._error is not None:
-            raise self._error
+        if self._outcome is not None:
+            self._outcome.result()
 
     def _run(self) -> None:
         try:
             for item in self._source:
                 if not self._put(item):
                     break
-        except BaseException as error:  # noqa: BLE001 - handed to the consumer, in whose thread it is raised
-            self._error = error
         finally:
             with self._changed:
                 self._is_done = True

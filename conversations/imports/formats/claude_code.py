@@ -32,7 +32,7 @@ _SPOKEN: Final = frozenset({"user", "assistant"})
 def sniff(records: Sequence[Record]) -> bool:
     return any(
         isinstance(value := record.value, dict)
-        and value.get("type") in _SPOKEN
+        and as_text(value.get("type")) in _SPOKEN
         and "content" in as_dict(value.get("message"))
         and ("timestamp" in value or "uuid" in value)
         for record in records
@@ -83,7 +83,7 @@ def _sort_by_session(document: Document, spool: Spool, links: _Links) -> Iterato
         if not value and not record.raw:
             yield Broken(place=f"{document.name}, {record.place}", reason=record.trouble)
             continue
-        if session_id or (value.get("type") in _SPOKEN and not current):
+        if session_id or (as_text(value.get("type")) in _SPOKEN and not current):
             is_side = value.get("isSidechain") is True or is_agents_own
             current = f"{session_id or file_name}/{'side' if is_side else 'main'}"
         links.gather(value)

@@ -41,7 +41,7 @@ class SessionRecord:
 
     @property
     def is_spoken(self) -> bool:
-        return self.value.get("type") in _ROLES
+        return as_text(self.value.get("type")) in _ROLES
 
     @property
     def message_id(self) -> str:

@@ -46,7 +46,7 @@ def read(document: Document) -> Iterator[ImportedConversation | Broken]:
 def is_message(value: object) -> bool:
     return (
         isinstance(value, dict)
-        and value.get("role") in _ROLES
+        and as_text(value.get("role")) in _ROLES
         and isinstance(value.get("content"), str | list | None)
         and ("content" in value or "tool_calls" in value or "function_call" in value)
         and not _FOREIGN & value.keys()

@@ -11,7 +11,7 @@ from conversations.models import Account
 from conversations.services.importing.report import ImportReport
 from conversations.services.recording.record import record_exchange
 from conversations.services.starting import start_conversation
-from conversations.vocabulary import BodyProof, HistoryMatch, Source
+from conversations.vocabulary import BodyProof, Source
 
 
 def record_call(
@@ -53,7 +53,8 @@ def record_call(
         report.counts["calls known"] += 1
         return
     report.counts["calls recorded"] += 1
-    report.counts["conversations new"] += recorded.match == HistoryMatch.STARTED
+    is_first = recorded.generation_number == 1 and min(recorded.new_seqs, default=1) == 1
+    report.counts["conversations new"] += is_first
     report.counts["messages"] += len({*recorded.new_seqs, recorded.answer_seq} - {None})
     if recorded.proof != BodyProof.EXACT:
         report.counts[f"bodies {recorded.proof.value}"] += 1
