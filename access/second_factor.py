@@ -39,13 +39,12 @@ class CodeCheck:
 
 def must_enrol(user: User | AnonymousUser) -> bool:
     """Tell whether `user` is signed in without the second factor that the role demands."""
-    if not (settings.REQUIRE_SECOND_FACTOR and user.is_authenticated) or is_verified(user):
-        return False
-    return needs_second_factor(user)
+    return bool(user.is_authenticated) and not is_verified(user) and is_demanded_of(user)
 
 
-def needs_second_factor(user: User | AnonymousUser) -> bool:
-    return any(holds(user, right) for right in NEEDS_SECOND_FACTOR)
+def is_demanded_of(user: User | AnonymousUser) -> bool:
+    """Tell whether the setting asks a second factor of this user, for what the roles may do."""
+    return settings.REQUIRE_SECOND_FACTOR and any(holds(user, right) for right in NEEDS_SECOND_FACTOR)
 
 
 def has_second_factor(user: User) -> bool:

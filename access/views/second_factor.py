@@ -5,7 +5,6 @@ from io import BytesIO
 
 import django_otp
 import segno
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.views import redirect_to_login
@@ -27,8 +26,8 @@ from access.second_factor import (
     begin_enrolment,
     finish_enrolment,
     has_second_factor,
+    is_demanded_of,
     must_enrol,
-    needs_second_factor,
     recovery_codes_left,
     remove_second_factor,
     renew_recovery_codes,
@@ -111,7 +110,7 @@ def new_codes(request: HttpRequest) -> HttpResponse:
 @staff_only
 def remove(request: HttpRequest) -> HttpResponse:
     """Take one's own second factor away, where the role can do without; the session ends with it."""
-    if settings.REQUIRE_SECOND_FACTOR and needs_second_factor(staff_of(request)):
+    if is_demanded_of(staff_of(request)):
         raise PermissionDenied("Your role works with a second factor. It can be replaced, not removed.")
     if not is_fresh(request.session, now=timezone.now()):
         return _sign_in_anew(request)
