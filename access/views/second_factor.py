@@ -49,6 +49,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
         "has_factor": has_second_factor(staff_of(request)),
         "codes_left": recovery_codes_left(user=staff_of(request)),
         "is_required": must_enrol(staff_of(request)),
+        "may_remove": not is_demanded_of(staff_of(request)),
     }
     return render(request, "access/second_factor.html", context)
 

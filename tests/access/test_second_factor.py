@@ -117,6 +117,7 @@ def test_replacing_the_authenticator_ends_the_sessions_of_the_old_one(signed_in)
 
 def test_removing_it_ends_the_session(signed_in):
     enrol(signed_in)
+    assert "Remove the second factor" in signed_in.get("/second-factor/").content.decode()
 
     assert signed_in.post("/second-factor/remove/").url == "/admin/login/"
     assert not TOTPDevice.objects.exists()
@@ -134,6 +135,7 @@ def test_where_it_is_required_nothing_opens_before_it_is_set_up(client, make_sta
     enrol(client)
 
     assert client.get("/admin/").status_code == 200
+    assert "Remove the second factor" not in client.get("/second-factor/").content.decode()
     assert client.post("/second-factor/remove/").status_code == 403
     assert TOTPDevice.objects.count() == 1
 
