@@ -7,44 +7,47 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from console.hostile import visible
-from console.markup.frames import siblings
-from console.markup.standing import state
-from console.quantities import MINUS, NOTHING
+from console.markup import turns
+from console.markup.blocks import Sight
+from console.quantities import MINUS
+from console.thread.attempts import TurnAttempts
 from console.thread.differing import Piece
 from console.thread.links import message_url
-from console.thread.siblings import Versions
-from conversations.reads.attempts import ShownAttempt
+from console.thread.turns import Turn
 
 register = Library()
 
-
-@register.filter
-def thousands(value: int | None) -> str:
-    """{{ tokens|thousands }}: "3,118"; nothing is an en dash."""
-    return NOTHING if value is None else f"{value:,}"
+register.filter("thousands", turns.tokens)
 
 
 @register.simple_tag
-def version_links(conversation_id: UUID, versions: Versions) -> SafeString:
-    """{% version_links conversation.pk versions %}: ‹2/3›, each side a link that leaves the head alone."""
-    return siblings(
-        versions.at,
-        versions.count,
-        previous=message_url(conversation_id, versions.previous) if versions.previous else "",
-        following=message_url(conversation_id, versions.following) if versions.following else "",
-    )
+def turn(shown: Turn, sight: Sight) -> SafeString:
+    """{% turn message sight %}: one message of a thread with its versions, blocks and attempts."""
+    return turns.turn(shown, sight)
+
+
+@register.simple_tag
+def blocks(shown: Turn, sight: Sight) -> SafeString:
+    """{% blocks message sight %}: what a message holds, without its frame."""
+    return turns.groups(shown, sight)
+
+
+@register.simple_tag
+def columns(shown: Turn, sight: Sight) -> SafeString:
+    """{% columns message sight %}: what a message holds besides words."""
+    return turns.columns(shown, sight)
+
+
+@register.simple_tag
+def attempts_table(found: TurnAttempts, base: str) -> SafeString:
+    """{% attempts_table attempts base %}: each try with what it asked, what served, and what it took."""
+    return turns.attempts_table(found.lines, base)
 
 
 @register.simple_tag
 def message_link(conversation_id: UUID, seq: int) -> str:
     """{% message_link conversation.pk seq %}: the address of a message, wherever in the tree it is."""
     return message_url(conversation_id, seq)
-
-
-@register.simple_tag
-def attempt_state(attempt: ShownAttempt, words: str) -> SafeString:
-    """{% attempt_state attempt words %}: how an attempt ended; `words` are the provider's, escaped here."""
-    return state(attempt.status, words)
 
 
 @register.filter

@@ -12,7 +12,7 @@ from console.thread import json_view
 from console.thread.attachments import Attachment, attachment_of
 from console.thread.effects import ShownEffect
 from conversations.reads.window import CallLife, ShownPart
-from conversations.vocabulary import PartBytes, PartType
+from conversations.vocabulary import CallStatus, PartBytes, PartType
 from conversations.wire.shapes import COMPACT
 from conversations.wire.shells import fill_strings
 
@@ -209,6 +209,8 @@ def _complete_call(
     found = results.get(call_id)
     if found is not None:
         is_error = found.status == "error"
+        if block.state == CallStatus.REQUESTED:
+            block.state = CallStatus.FAILED if is_error else CallStatus.SUCCEEDED
         block.results.append(
             Result(found.seq, found.ordinal, shown_of(found, is_open=is_open), is_error=is_error)
         )

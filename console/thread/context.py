@@ -12,10 +12,11 @@ from access.permissions import holds
 from access.rights import RightName
 from console.forms import NoteForm
 from console.frame import frame_context
+from console.markup.blocks import Sight
 from console.masking import masked_email, masked_name
 from console.moments import moment_text
 from console.opening import Opening
-from console.thread.links import page_url
+from console.thread.links import base_url, page_url
 from console.thread.page import PIECE, Asked, ConversationPage, Fold, Thread
 from conversations.models import Conversation
 
@@ -58,12 +59,23 @@ def piece_context(
 ) -> dict[str, Any]:
     return {
         "conversation": conversation,
+        "base": base_url(conversation.pk),
+        "sight": sight_of(request, conversation, opening),
         "thread": thread,
         "opening": opening,
         "shows_effects": may(request, RightName.READ_EFFECTS),
         "before_url": _fold_url(conversation, thread.before, asked, from_end=True),
         "after_url": _fold_url(conversation, thread.after, asked, from_end=False),
     }
+
+
+def sight_of(request: HttpRequest, conversation: Conversation, opening: Opening) -> Sight:
+    return Sight(
+        base=base_url(conversation.pk),
+        is_open=opening.is_open,
+        sees_raw=opening.sees_raw,
+        shows_effects=may(request, RightName.READ_EFFECTS),
+    )
 
 
 def title_of(conversation: Conversation) -> str:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-_WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+# "2,000" and "don't" are one word each.
+_WORDS: Final = re.compile(r"\s+|\w+(?:[.,:'’]\w+)*|[^\w\s]")
+_OUTER_SPACE: Final = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
 _MOSTLY: Final = 0.5
 # Matching is quadratic at its worst; past this a reader would not look for single words either.
 _MOST_WORDS: Final = 1_500
@@ -28,22 +30,22 @@ def differing(one: str, other: str) -> tuple[list[Piece], list[Piece]] | None:
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     if one != other and (matcher.real_quick_ratio() < _MOSTLY or matcher.ratio() < _MOSTLY):
         return None
-    left: list[Piece] = []
-    right: list[Piece] = []
-    for kind, a_start, a_end, b_start, b_end in matcher.get_opcodes():
-        is_different = kind != "equal"
-        _add(left, a[a_start:a_end], is_different)
-        _add(right, b[b_start:b_end], is_different)
+    opcodes = matcher.get_opcodes()
+    left = _pieces([("".join(a[start:end]), kind != "equal") for kind, start, end, _, _ in opcodes])
+    right = _pieces([("".join(b[start:end]), kind != "equal") for kind, _, _, start, end in opcodes])
     return left, right
 
 
-def _add(pieces: list[Piece], words: Sequence[str], differs: bool) -> None:
-    text = "".join(words)
-    if not text:
-        return
-    # White space between two marked words belongs to the mark; alone it is no difference.
-    if differs and not text.strip():
-        differs = bool(pieces) and pieces[-1].differs
-    if pieces and pieces[-1].differs == differs:
-        text = pieces.pop().words + text
-    pieces.append(Piece(text, differs))
+def _pieces(cuts: Sequence[tuple[str, bool]]) -> list[Piece]:
+    """Join neighbours that are marked alike; white space around marked words stays unmarked."""
+    pieces: list[Piece] = []
+    for text, differs in cuts:
+        match = _OUTER_SPACE.fullmatch(text)
+        before, words, after = match.groups() if match and differs else ("", text, "")
+        for piece in (Piece(before, False), Piece(words, differs), Piece(after, False)):
+            if not piece.words:
+                continue
+            if pieces and pieces[-1].differs == piece.differs:
+                piece = Piece(pieces.pop().words + piece.words, piece.differs)
+            pieces.append(piece)
+    return pieces

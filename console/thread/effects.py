@@ -47,14 +47,16 @@ class EffectSum:
 
 
 def read_effects(conversation_id: UUID, *, live: Collection[int]) -> list[ShownEffect]:
-    """Return every effect of the conversation at each call that has it; two queries.
+    """Return every effect of the conversation at each call that has it; two queries at most.
 
     It lives where any call that uses it is on the live path.
     """
+    effects = list(ToolEffect.objects.filter(conversation_id=conversation_id).order_by("requested_at", "id"))
+    if not effects:
+        return []
     uses = list(
         EffectUse.objects.filter(conversation_id=conversation_id).values_list("effect_id", "seq", "call_id")
     )
-    effects = list(ToolEffect.objects.filter(conversation_id=conversation_id).order_by("requested_at", "id"))
     living = {effect.id for effect in effects if effect.call_seq in live}
     living |= {effect_id for effect_id, seq, _ in uses if seq in live}
     shown = {effect.id: _shown(effect, is_live=effect.id in living) for effect in effects}

@@ -1,5 +1,6 @@
 """Addresses within the pages of a conversation."""
 
+from functools import lru_cache
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -9,15 +10,21 @@ from django.urls import NoReverseMatch, reverse
 _EFFECT_PAGES = ("console:effect", "ledger:effect")
 
 
+@lru_cache(maxsize=256)
+def base_url(conversation_id: UUID) -> str:
+    """Return the address of a conversation; one page has hundreds of links that begin with it."""
+    return reverse("console:conversation", args=[conversation_id])
+
+
 def conversation_url(conversation_id: UUID, **query: object) -> str:
-    address = reverse("console:conversation", args=[conversation_id])
+    address = base_url(conversation_id)
     given = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{address}?{urlencode(given)}" if given else address
 
 
 def message_url(conversation_id: UUID, seq: int) -> str:
     """Return the link to a message: on whichever branch and however deep, the page opens there."""
-    return f"{conversation_url(conversation_id, m=seq)}#m{seq}"
+    return f"{base_url(conversation_id)}?m={seq}#m{seq}"
 
 
 def effect_url(effect_id: UUID, *, conversation_id: UUID, seq: int | None) -> str:

@@ -129,7 +129,7 @@ def read_page(*, conversation: Conversation, opening: Opening, asked: Asked) -> 
         else (),
         effects=effects,
         notes=_notes(conversation_id),
-        quarantine=_quarantined(conversation_id),
+        quarantine=_quarantined(conversation_id) if conversation.replay_obstacle else (),
         as_of=as_of,
         as_of_trouble=trouble,
         is_head_gone=bool(as_of and as_of.move and as_of.move.head_seq not in tree),

@@ -83,13 +83,13 @@ class Stretch:
 
 
 def read_stretch(conversation_id: UUID, tree: Tree, seqs: Sequence[int], *, is_open: bool) -> Stretch:
-    """Read all that the turns of these messages need; five queries, however many they are."""
+    """Read all that the turns of these messages need; five queries at most, however many they are."""
     forked = [tree.nodes[seq].created_at for seq in seqs if len(tree.versions_of(seq)) > 1]
     return Stretch(
         messages=read_window(conversation_id=conversation_id, seqs=seqs, with_bytes=is_open),
         lives=read_call_lives(conversation_id=conversation_id, seqs=seqs),
         attempts=read_attempts(conversation_id=conversation_id, owners=seqs, with_words=is_open),
-        movers=movers_to(conversation_id=conversation_id, moments=forked),
+        movers=movers_to(conversation_id=conversation_id, moments=forked) if forked else {},
     )
 
 

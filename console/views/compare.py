@@ -18,7 +18,7 @@ from access.rights import RightName
 from console.frame import frame_context
 from console.opening import log_opening, opening_for
 from console.thread.compare import Comparison, read_comparison
-from console.thread.context import title_of
+from console.thread.context import sight_of, title_of
 from console.views.conversation import number_in, reachable
 
 
@@ -54,6 +54,7 @@ def compare(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         "comparison": comparison,
         "sides": [comparison.a, comparison.b],
         "opening": opening,
+        "sight": sight_of(request, found, opening),
         "shows_effects": holds(request.user, RightName.READ_EFFECTS),
         "swap": f"?{urlencode({'a': comparison.b.leaf, 'b': comparison.a.leaf})}",
         "others": _others(comparison),
