@@ -57,14 +57,13 @@ def parse_moment(typed: str) -> datetime:
     match = _MOMENT.fullmatch(typed.strip())
     if match is None:
         raise ValueError("A time is written like 2026-11-24 14:03:10, with a zone behind it if it is another")
-    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    *numbers, fraction, zone = match.groups()
+    read_zone = _zone(zone)
     try:
-        naive = datetime(  # noqa: DTZ001
-            *(int(year), int(month), int(day)), *(int(hour or 0), int(minute or 0), int(second or 0))
-        )
-        moment = naive.replace(tzinfo=_zone(zone)).astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("There is no such time") from error
+        year, month, day, *clock = (int(number or 0) for number in numbers)
+        moment = datetime(year, month, day, *clock, tzinfo=read_zone).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"There is no such time: {typed.strip()}") from error
     if fraction:
         return moment + timedelta(microseconds=int(fraction.ljust(6, "0")))
     return moment + _LAST_MICROSECOND
