@@ -1,6 +1,7 @@
 """Import a file: format by shape, conversation by conversation, in batches, with a report."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -18,14 +19,13 @@ from conversations.imports.trouble import Broken, RefusedFileError
 from conversations.services.accounts import ensure_account
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.traffic import record_call
-from conversations.services.importing.writing import write_batch
+from conversations.services.importing.writers import Writers
+from conversations.services.importing.writing import Destination
 from conversations.wire.literals import readable_copy
 
 # A batch ends with whichever comes first; a conversation is never divided.
 BATCH_MESSAGES: Final = 4_000
 BATCH_BYTES: Final = 16 << 20
-
-_NOBODYS: Final = "the source does not say whose it is; name the account"
 
 type Progress = Callable[[Found], None]
 
@@ -48,17 +48,31 @@ def import_file(
     refusals. Repeating an import adds nothing.
     """
     report = ImportReport(is_dry_run=is_dry_run)
-    batch = _Batch(realm, actor, now, account, report, keep_originals)
+    terms = Terms(realm, actor, now, account, keep_originals)
     if not is_dry_run:
-        _import(path, batch, report, progress)
+        _import(path, terms, report, progress)
         return report
     with transaction.atomic():
-        _import(path, batch, report, progress)
+        _import(path, terms, report, progress)
         transaction.set_rollback(True)
     return report
 
 
-def _import(path: Path, batch: "_Batch", report: ImportReport, progress: Progress | None) -> None:
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for a whole import; without `account` each conversation's source names one."""
+
+    realm: Realm
+    actor: Actor
+    now: datetime
+    account: str
+    keep_originals: bool
+
+    def owner_of(self, found: ImportedConversation | TrafficCall) -> str:
+        return readable_copy(self.account or found.account_external_id)[:255]
+
+
+def _import(path: Path, terms: Terms, report: ImportReport, progress: Progress | None) -> None:
     try:
         documents = list(open_documents(path))
     except RefusedFileError as refusal:
@@ -66,18 +80,15 @@ def _import(path: Path, batch: "_Batch", report: ImportReport, progress: Progres
         return
     if not documents:
         report.refuse(path.name, "an archive without JSON or CSV files")
-    for document, reader in _readable(documents, report):
-        with ReadAhead(reader.read(document), weigh=_size, max_weight=BATCH_BYTES) as ahead:
-            for found in ahead:
-                if progress is not None:
-                    progress(found)
-                if isinstance(found, Broken):
-                    report.fail(found.place, found.reason)
-                elif isinstance(found, TrafficCall):
-                    batch.record(found)
-                else:
-                    batch.add(found)
-    batch.write()
+    with Writers(report) as writers:
+        batch = _Batch(terms, report, writers)
+        for document, reader in _readable(documents, report):
+            with ReadAhead(reader.read(document), weigh=_size, max_weight=BATCH_BYTES) as ahead:
+                for found in ahead:
+                    if progress is not None:
+                        progress(found)
+                    batch.take(found)
+        batch.write()
 
 
 def _size(found: Found) -> int:
@@ -99,32 +110,40 @@ def _readable(documents: list[Document], report: ImportReport) -> Iterator[tuple
 class _Batch:
     """Conversations of one account that wait to be written together."""
 
-    def __init__(
-        self,
-        realm: Realm,
-        actor: Actor,
-        now: datetime,
-        account: str,
-        report: ImportReport,
-        keep_originals: bool,
-    ) -> None:
-        self._realm = realm
-        self._actor = actor
-        self._now = now
-        self._account = account
+    def __init__(self, terms: Terms, report: ImportReport, writers: Writers) -> None:
+        self._terms = terms
         self._report = report
-        self._keep_originals = keep_originals
+        self._writers = writers
+        self._owner = ""
         self._waiting: list[ImportedConversation] = []
         self._refs: set[str] = set()
-        self._owner = ""
         self._messages = 0
         self._bytes = 0
 
-    def add(self, conversation: ImportedConversation) -> None:
-        owner = readable_copy(self._account or conversation.account_external_id)[:255]
-        if not owner:
-            self._report.fail(conversation.place, _NOBODYS)
+    def take(self, found: Found) -> None:
+        """Keep a conversation for the next batch, record a call at once, report what is neither."""
+        if isinstance(found, Broken):
+            self._report.fail(found.place, found.reason)
             return
+        owner = self._terms.owner_of(found)
+        if not owner:
+            self._report.fail(found.place, "the source does not say whose it is; name the account")
+        elif isinstance(found, TrafficCall):
+            self._record(owner, found)
+        else:
+            self._add(owner, found)
+
+    def write(self) -> None:
+        if not self._waiting:
+            return
+        terms = self._terms
+        account = ensure_account(realm=terms.realm, external_id=self._owner, now=terms.now)
+        destination = Destination(account.pk, terms.actor, terms.now, terms.keep_originals)
+        self._writers.write(destination, self._waiting)
+        self._waiting, self._refs = [], set()
+        self._messages = self._bytes = 0
+
+    def _add(self, owner: str, conversation: ImportedConversation) -> None:
         size = len(conversation.raw or b"")
         is_full = self._messages >= BATCH_MESSAGES or self._bytes + size > BATCH_BYTES
         # The same conversation twice in one file: the second adds to what the first has written.
@@ -136,26 +155,8 @@ class _Batch:
         self._messages += len(conversation.nodes)
         self._bytes += size
 
-    def record(self, call: TrafficCall) -> None:
-        """Record a call at once: the recorder matches each against what the one before has written."""
-        owner = readable_copy(self._account or call.account_external_id)[:255]
-        if not owner:
-            self._report.fail(call.place, _NOBODYS)
-            return
-        account = ensure_account(realm=self._realm, external_id=owner, now=self._now)
-        record_call(call=call, account=account, actor=self._actor, now=self._now, report=self._report)
-
-    def write(self) -> None:
-        if not self._waiting:
-            return
-        account = ensure_account(realm=self._realm, external_id=self._owner, now=self._now)
-        write_batch(
-            account_id=account.pk,
-            conversations=self._waiting,
-            actor=self._actor,
-            now=self._now,
-            report=self._report,
-            keep_originals=self._keep_originals,
-        )
-        self._waiting, self._refs = [], set()
-        self._messages = self._bytes = 0
+    def _record(self, owner: str, call: TrafficCall) -> None:
+        """The recorder matches each call against what the one before has written."""
+        terms = self._terms
+        account = ensure_account(realm=terms.realm, external_id=owner, now=terms.now)
+        record_call(call=call, account=account, actor=terms.actor, now=terms.now, report=self._report)

@@ -51,6 +51,12 @@ class ImportReport:
         if len(self.remarks) < MAX_KEPT:
             self.remarks.append(Remark(place, text))
 
+    def absorb(self, other: "ImportReport") -> None:
+        """Add what another report tells of the same import."""
+        self.counts.update(other.counts)
+        for mine, theirs in ((self.failed, other.failed), (self.remarks, other.remarks)):
+            mine += theirs[: MAX_KEPT - len(mine)]
+
     @property
     def exit_status(self) -> ExitStatus:
         """Refused if no document was taken at all; partial if anything failed or was passed over."""

@@ -4,22 +4,24 @@ A batch is one transaction, because a commit each would cost more than the
 writing. If the database refuses anything in it, the batch is written again
 one conversation at a time, and the refused one is named.
 
-Locks: the account's row first (imports of one account take turns), then its
-conversations by id.
+Locks: the account's row first, shared, then its conversations by id. Two
+imports of one conversation meet in its unique key: the second one's batch is
+refused, and written again it finds what the first wrote.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from access.actors import Actor
 from conversations.drafts import ImportedConversation
 from conversations.errors import StoreError, explained
 from conversations.imports.trouble import UnreadableError
-from conversations.models import Account, Conversation, HeadMove, RawBody, ToolCall
+from conversations.models import Conversation, HeadMove, RawBody, ToolCall
 from conversations.reads.path import read_messages
 from conversations.services.importing.planning import Known, Plan, counts_of, original_digest, plan
 from conversations.services.importing.report import ImportReport
@@ -27,54 +29,63 @@ from conversations.services.importing.rows import RowBatch
 from conversations.services.placing import check_deferred
 from conversations.vocabulary import CallStatus, HeadMoveReason, RawClass
 
+_PATIENCE: Final = 3
 _UPDATED: Final = ("next_seq", "has_fork", "replay_obstacle", "last_activity_at", "head_seq", "head_move")
 _IMPORTED: Final = frozenset({HeadMoveReason.IMPORT, HeadMoveReason.IMPORT_REPAIR})
 
 
-def write_batch(
-    *,
-    account_id: UUID,
-    conversations: Sequence[ImportedConversation],
-    actor: Actor,
-    now: datetime,
-    report: ImportReport,
-    keep_originals: bool,
-) -> None:
-    """Write a batch and add it to the report; safe to repeat, and for two imports at once."""
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Whose conversations they become, by whom and when."""
+
+    account_id: UUID
+    actor: Actor
+    now: datetime
+    keep_originals: bool
+
+
+def write_batch(destination: Destination, conversations: Sequence[ImportedConversation]) -> ImportReport:
+    """Write a batch and say what became of it; safe to repeat, and for two imports at once."""
+    report = ImportReport()
     try:
-        plans = _write(account_id, conversations, actor, now, keep_originals)
+        plans = _write_with_patience(destination, conversations)
     except (DatabaseError, StoreError, UnreadableError, UnicodeError) as error:
         if len(conversations) == 1:
             report.fail(conversations[0].place, _reason(error))
-            return
-        for conversation in conversations:
-            write_batch(
-                account_id=account_id,
-                conversations=[conversation],
-                actor=actor,
-                now=now,
-                report=report,
-                keep_originals=keep_originals,
-            )
-        return
+        else:
+            for conversation in conversations:
+                report.absorb(write_batch(destination, [conversation]))
+        return report
     for one in plans:
         report.counts.update(counts_of(one))
         if not one.adds_nothing:
             for text in one.remarks:
                 report.remark(one.conversation.place, text)
+    return report
 
 
-def _write(
-    account_id: UUID,
-    conversations: Sequence[ImportedConversation],
-    actor: Actor,
-    now: datetime,
-    keep_originals: bool,
+def _write_with_patience(
+    destination: Destination, conversations: Sequence[ImportedConversation]
 ) -> list[Plan]:
-    plans: list[Plan] = []
+    """Write; where another import was first with a conversation, write again beside what it wrote."""
+    for _ in range(_PATIENCE):
+        try:
+            return _write(destination, conversations)
+        except StoreError as error:
+            if error.rule != "external-ref-used":
+                raise
+    return _write(destination, conversations)
+
+
+def _write(destination: Destination, conversations: Sequence[ImportedConversation]) -> list[Plan]:
     with explained(place="import"), transaction.atomic():
-        batch = RowBatch(account_id=account_id, actor=actor, now=now, keep_originals=keep_originals)
-        _plan_and_add(batch, conversations, plans)
+        batch = RowBatch(
+            account_id=destination.account_id,
+            actor=destination.actor,
+            now=destination.now,
+            keep_originals=destination.keep_originals,
+        )
+        plans = _plan_and_add(batch, conversations)
         batch.copy()
         _update_known(batch)
         # At commit nobody would be there to say which conversation was refused.
@@ -82,9 +93,10 @@ def _write(
     return plans
 
 
-def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation], plans: list[Plan]) -> None:
-    Account.objects.select_for_update(no_key=True).get(pk=batch.account_id)
+def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation]) -> list[Plan]:
+    _lock_account(batch.account_id)
     ids = _lock_known(batch.account_id, [one.external_ref for one in conversations])
+    plans = []
     for conversation in conversations:
         known_id = ids.get(conversation.external_ref)
         if known_id is not None and _is_unchanged(known_id, conversation):
@@ -95,6 +107,13 @@ def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation]
         plans.append(one)
         if not one.adds_nothing:
             ids[conversation.external_ref] = batch.add(one)
+    return plans
+
+
+def _lock_account(account_id: UUID) -> None:
+    """Keep a purge and a hold of the account waiting; imports go on beside each other."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM conversations_account WHERE id = %s FOR SHARE", [account_id])
 
 
 def _lock_known(account_id: UUID, refs: Sequence[str]) -> dict[str, UUID]:
