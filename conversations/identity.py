@@ -25,7 +25,7 @@ from uuid import UUID
 
 from conversations import digests
 from conversations.canonical_json import JsonValue, canonical_bytes, parse_value
-from conversations.drafts import MessageDraft, PartDraft
+from conversations.drafts import HOLE_STRING, MessageDraft, PartDraft
 from conversations.vocabulary import PartStatus, PartType, Role
 from conversations.wire.shapes import COMPACT
 from conversations.wire.shells import RUN, fill_strings
@@ -51,6 +51,8 @@ _RESULT_ENVELOPE = frozenset(
 _CALL_ENVELOPE = frozenset(
     {"type", "id", "call_id", "name", "status", "caller", "namespace", "cache_control"}
 )
+# How the shell of a result ends whose content is one plain string.
+_PLAIN_CONTENTS = tuple(f'"content":{space}{HOLE_STRING}}}' for space in ("", " "))
 _ARGUMENT_FIELDS = ("input", "arguments", "action", "operation")
 
 
@@ -62,7 +64,7 @@ class PathChain:
     before the turn, with the turn's messages in `open_turn`.
     """
 
-    __slots__ = ("_calls", "_closed", "_texts")
+    __slots__ = ("_calls", "_closed", "_end", "_texts")
 
     def __init__(
         self, *, account_id: UUID, digest: bytes | None = None, open_turn: Iterable[MessageDraft] = ()
@@ -70,6 +72,7 @@ class PathChain:
         self._closed = digests.path_salt(account_id) if digest is None else digest
         self._calls: list[bytes] = []
         self._texts: list[str] = []
+        self._end: bytes | None = None
         for message in open_turn:
             self.add(message)
 
@@ -79,7 +82,7 @@ class PathChain:
             self._add_to_turn(message)
             return self.digest()
         self._closed = digests.chain(self.digest(), map(digests.digest_unit, block_units(message)))
-        self._calls, self._texts = [], []
+        self._calls, self._texts, self._end = [], [], self._closed
         return self._closed
 
     def add_by_parts(self, message: MessageDraft) -> list[bytes]:
@@ -97,10 +100,15 @@ class PathChain:
         return found
 
     def digest(self) -> bytes:
-        unit = turn_unit(self._calls, self._texts)
-        return self._closed if unit is None else digests.chain(self._closed, [digests.digest_unit(unit)])
+        """Return the digest of what was taken so far, an open turn included."""
+        if self._end is None:
+            unit = turn_unit(self._calls, self._texts)
+            units = [] if unit is None else [digests.digest_unit(unit)]
+            self._end = digests.chain(self._closed, units)
+        return self._end
 
     def _add_to_turn(self, message: MessageDraft) -> None:
+        self._end = None
         for part in message.parts:
             if part.type == PartType.TOOL_USE:
                 self._calls.append(call_unit(part))
@@ -206,7 +214,7 @@ def _shell_extras(shell: str) -> dict[str, JsonValue]:
 
 
 def _result_value(part: PartDraft) -> JsonValue:
-    value = _block_value(part)
+    value = _plain_result(part) or _block_value(part)
     extras: dict[str, JsonValue] = {}
     is_error = part.status == PartStatus.ERROR
     if isinstance(value, dict):
@@ -217,6 +225,18 @@ def _result_value(part: PartDraft) -> JsonValue:
         content = value
     call_id = "" if part.is_minted_id else part.tool_call_id or ""
     return ["result", call_id, _content_value(content), is_error, extras]
+
+
+def _plain_result(part: PartDraft) -> dict[str, JsonValue] | None:
+    """Read a result whose content is one plain string without spelling and parsing the string."""
+    shell = part.shell
+    if shell is None or not _is_plain_text(part) or not shell.endswith(_PLAIN_CONTENTS):
+        return None
+    value = parse_value(shell.replace(HOLE_STRING, '""').encode())
+    if not isinstance(value, dict):
+        return None
+    value["content"] = part.text
+    return value
 
 
 def _content_value(content: JsonValue) -> JsonValue:

@@ -140,6 +140,20 @@ def test_what_was_said_differently_is_another_path(one, other):
     assert last_digest(*one) != last_digest(*other)
 
 
+def test_a_result_cut_into_shell_and_text_is_the_same_as_its_bytes():
+    def cut(shell_json):
+        part = text('say "hi"', shell_json)
+        part.type, part.tool_call_id = PartType.TOOL_RESULT, "t1"
+        return last_digest(user(part))
+
+    whole = last_digest(user(result("t1", 'say "hi"')))
+
+    assert cut('{"type":"tool_result","tool_use_id":"t1","content":\x02}') == whole
+    assert cut('{"content": \x02, "tool_use_id": "t1", "type": "tool_result"}') == whole
+    assert cut('{"tool_use_id":"t1","content":[{"text":\x02,"type":"text"}]}') == whole
+    assert cut('{"tool_use_id":"t1","is_error":true,"content":\x02}') != whole
+
+
 def test_two_accounts_never_share_a_digest():
     assert last_digest(user(text("hi"))) != last_digest(user(text("hi")), account_id=BOB)
 
