@@ -1,0 +1,89 @@
+"""What cells of a statement say: amounts, moments, ids. A cell that can be read two ways is refused."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from conversations.currency import AmountError, minor_units
+
+_ISO: Final = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?)?",
+    re.ASCII,
+)
+_CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
+_WHOLE: Final = re.compile(r"[-+−]?\d{1,18}", re.ASCII)
+
+
+class CellError(ValueError):
+    """A cell that cannot be read for certain; the message says which and why."""
+
+
+def currency_of(text: str) -> str:
+    if _CURRENCY.fullmatch(text) is None:
+        raise CellError(f"“{text[:20]}” is no currency code")
+    return text.lower()
+
+
+def major(text: str, currency: str) -> int:
+    """Read an amount in major units: 19.99. "1,299" is refused: it can be a thousand or a fraction."""
+    if "," in text:
+        raise CellError(f"“{text[:40]}” has a comma: it may stand for a thousand or for a fraction")
+    try:
+        return minor_units(text, currency)
+    except AmountError as error:
+        raise CellError(str(error)) from error
+
+
+def minor(text: str, currency: str) -> int:
+    """Read an amount in minor units: 1999. One with a point is refused, as it is in major units."""
+    if _WHOLE.fullmatch(text) is None:
+        raise CellError(f"“{text[:40]}” is no whole number of {currency.upper()} minor units")
+    return int(text.replace("−", "-"))
+
+
+def moment(text: str, zone: ZoneInfo) -> datetime:
+    """Read an ISO date and time; its own offset wins over the statement's zone.
+
+    A date as a locale writes it (03/04/2026) is refused: nobody can say which
+    of the two numbers is the month.
+    """
+    found = _ISO.fullmatch(text)
+    if found is None:
+        raise CellError(f"“{text[:40]}” is no date that can be read one way only; write 2026-03-04 14:05:00")
+    year, month, day, hour, minute, second, offset = found.groups()
+    try:
+        plain = datetime(
+            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=UTC
+        )
+    except ValueError as error:
+        raise CellError(f"“{text[:40]}” is no date of the calendar") from error
+    if offset in ("Z", "UTC"):
+        return plain
+    if offset:
+        return datetime.fromisoformat(f"{plain:%Y-%m-%dT%H:%M:%S}{offset}").astimezone(UTC)
+    return _in_zone(plain, zone, text)
+
+
+def _in_zone(plain: datetime, zone: ZoneInfo, text: str) -> datetime:
+    """Refuse an hour that the clock showed twice, or never."""
+    early = plain.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    late = plain.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    if early != late:
+        raise CellError(f"“{text[:40]}” was shown twice or never by the clocks of {zone.key}")
+    return early
+
+
+def mark(cells: Mapping[str, str], names: tuple[str, ...]) -> str:
+    """Return the first of these metadata cells that says something."""
+    return next((cells[name] for name in names if cells.get(name)), "")
+
+
+def uuid_or_none(text: str) -> UUID | None:
+    """Anybody with a key can write metadata: what is no id is nothing."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

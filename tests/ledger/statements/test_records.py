@@ -1,0 +1,54 @@
+"""Cutting a file into records: each keeps its line and its bytes, whatever stands in it."""
+
+from ledger.statements.records import Record, records
+
+
+def cut(text: bytes) -> list[Record]:
+    return list(records(text.splitlines(keepends=True)))
+
+
+def test_each_record_knows_its_line_and_its_bytes():
+    found = cut(b"a,b\r\n\r\n1, 2 \r\n")
+
+    assert found == [Record(1, b"a,b\r\n", ["a", "b"]), Record(3, b"1, 2 \r\n", ["1", "2"])]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name():
+    assert cut(b"\xef\xbb\xbfid,b\n")[0].cells == ["id", "b"]
+
+
+def test_a_quoted_cell_may_hold_line_ends():
+    found = cut(b'a\n"one\ntwo",2\n3,4\n')
+
+    assert [(record.number, record.cells) for record in found] == [
+        (1, ["a"]),
+        (2, ["one\ntwo", "2"]),
+        (4, ["3", "4"]),
+    ]
+
+
+def test_a_quote_that_is_never_closed_costs_its_own_line_only():
+    lines = b"".join(b"%d,x\n" % number for number in range(300))
+
+    found = cut(b'a,b\n"broken,1\n' + lines)
+
+    assert [record.number for record in found if record.trouble] == [2]
+    assert found[1].trouble == "a quotation mark is never closed"
+    assert [record.cells for record in found if record.cells][1:] == [[str(n), "x"] for n in range(300)]
+
+
+def test_an_open_quote_at_the_end_costs_its_own_line_only():
+    found = cut(b'a,b\n"broken,1\n2,3\n')
+
+    assert [(record.number, record.cells) for record in found] == [
+        (1, ["a", "b"]),
+        (2, None),
+        (3, ["2", "3"]),
+    ]
+
+
+def test_what_is_not_utf8_or_holds_nul_is_kept_with_its_trouble():
+    found = cut(b"a\n\xff\n1\x002\n")
+
+    assert [record.trouble for record in found] == ["", "byte 1 is not UTF-8", "it holds a NUL character"]
+    assert found[1].raw == b"\xff\n"
