@@ -3,6 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from samples.company.ledger import load_ledger
 from samples.company.load import DatabaseInUseError, load_company
 
 
@@ -19,6 +20,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--crowd", type=int, default=200, help="how many ordinary conversations beside the told ones"
         )
+        parser.add_argument(
+            "--without-ledger", action="store_true", help="leave out what the stories' tools did"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         today = options["today"] or datetime.now(UTC)
@@ -30,6 +34,11 @@ class Command(BaseCommand):
             f"Loaded {len(loaded.conversations)} conversations, {loaded.exchanges} exchanges with models, "
             f"and {loaded.imported} conversations from other systems' files."
         )
+        if not options["without_ledger"]:
+            ledger = load_ledger(today=today)
+            self.stdout.write(
+                f"{ledger.effects} effects of their tools, {len(ledger.open)} with an outcome nobody knows."
+            )
 
 
 def _day(text: str) -> datetime:
