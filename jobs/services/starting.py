@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -62,7 +63,7 @@ def start_job(
         if not _is_overlap(error):
             raise
         raise OverlapError(_other_run(run)) from error
-    transaction.on_commit(lambda: wake(run))
+    wake_later(run)
     return run
 
 
@@ -91,9 +92,18 @@ def beat_of(*, now: datetime, every: timedelta) -> datetime:
     return epoch + (now - epoch) // every * every
 
 
+def wake_later(run: JobRun) -> None:
+    """Wake a worker once this transaction has committed.
+
+    With the broker away the run stays queued, and whoever started it is told of no
+    error: the sweeper sends the message again.
+    """
+    transaction.on_commit(partial(wake, run), robust=True)
+
+
 def wake(run: JobRun) -> None:
     """Tell a worker that the run waits. A message that is lost is sent again by the sweeper."""
-    current_app.send_task(run.kind, args=[str(run.pk)])
+    current_app.send_task(run.kind, args=[str(run.pk)], retry=False)
 
 
 def _is_overlap(error: IntegrityError) -> bool:

@@ -1,14 +1,13 @@
 """What people and the sweeper do to runs: stop, resume, free what was abandoned."""
 
 from datetime import datetime, timedelta
-from functools import partial
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from jobs.models import JobRun, RunState
-from jobs.services.starting import wake
+from jobs.services.starting import OverlapError, wake_later
 
 # A wake-up message may be lost with the broker: one that was not heeded is sent again.
 UNHEEDED = timedelta(minutes=2)
@@ -29,16 +28,25 @@ def request_stop(*, run_id: UUID, now: datetime) -> JobRun:
 
 @transaction.atomic
 def resume(*, run_id: UUID, now: datetime) -> JobRun:
-    """Queue a stopped or failed run again; it goes on from its last checkpoint, with its attempts anew."""
+    """Queue a stopped or failed run again; it goes on from its last checkpoint, with its attempts anew.
+
+    Raises OverlapError where another run of its kind and scope is active meanwhile.
+    """
     run = JobRun.objects.select_for_update().get(pk=run_id)
     if run.state not in (RunState.STOPPED, RunState.FAILED):
         return run
     run.state, run.attempt, run.queued_at, run.finished_at = RunState.QUEUED, 0, now, None
     run.error_code = run.error = run.error_place = ""
-    run.save(
-        update_fields=["state", "attempt", "queued_at", "finished_at", "error_code", "error", "error_place"]
-    )
-    transaction.on_commit(partial(wake, run))
+    columns = ["state", "attempt", "queued_at", "finished_at", "error_code", "error", "error_place"]
+    try:
+        with transaction.atomic():
+            run.save(update_fields=columns)
+    except IntegrityError as error:
+        other = JobRun.objects.filter(kind=run.kind, scope=run.scope, state__in=RunState.active()).first()
+        if other is None:
+            raise
+        raise OverlapError(other) from error
+    wake_later(run)
     return run
 
 
@@ -55,7 +63,7 @@ def free_abandoned(*, now: datetime) -> dict[str, int]:
         counts[_free(run, now)] += 1
     unheeded = Q(state=RunState.QUEUED, queued_at__lt=now - UNHEEDED)
     for run in JobRun.objects.filter(unheeded).exclude(pk__in=[run.pk for run in expired]):
-        transaction.on_commit(partial(wake, run))
+        wake_later(run)
         counts["woken"] += 1
     return counts
 
@@ -71,7 +79,7 @@ def _free(run: JobRun, now: datetime) -> str:
         run.error_place = f"cursor {run.cursor}"[:255]
     else:
         run.state, run.queued_at = RunState.QUEUED, now
-        transaction.on_commit(partial(wake, run))
+        wake_later(run)
     run.claim_token = run.lease_until = None
     run.save(
         update_fields=[

@@ -128,7 +128,12 @@ def checkpoint(run: JobRun, done: Batch, *, now: datetime, lease: timedelta = LE
 def fail(run: JobRun, *, code: str, error: str, place: str, now: datetime) -> JobRun:
     """End the run with what went wrong and where; what earlier batches committed stays."""
     try:
-        _update_claimed(run, error_code=code[:128], error=error[:2000], error_place=place[:255])
+        _update_claimed(
+            run,
+            error_code=_storable(code)[:128],
+            error=_storable(error)[:2000],
+            error_place=_storable(place)[:255],
+        )
         _end(run, RunState.FAILED, now)
     except ClaimLostError:
         log.warning("claim lost before the failure was written", code=code)
@@ -173,3 +178,8 @@ def _update_claimed(run: JobRun, **columns: Any) -> None:
     mine = Q(pk=run.pk, claim_token=run.claim_token, state__in=[RunState.RUNNING, RunState.STOPPING])
     if run.claim_token is None or not JobRun.objects.filter(mine).update(**columns):
         raise ClaimLostError(str(run.pk))
+
+
+def _storable(text: str) -> str:
+    """An error may quote what no text column holds: a NUL, half of a surrogate pair."""
+    return text.encode(errors="replace").decode().replace("\x00", "\ufffd")
