@@ -1,7 +1,6 @@
 """Proving every recorded body again, and counting how each is given back."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -30,9 +29,26 @@ class Tally:
 def verify_replay(*, conversation_id: UUID | None = None) -> Tally:
     """Rebuild every recorded body and check it against its digest; only reads, batch by batch."""
     tally = Tally()
-    for found_id, number, proof, patch_size in _recorded(conversation_id):
-        _verify(tally, found_id, number, proof, patch_size)
-    return tally
+    after: tuple[UUID, int] | None = None
+    while True:
+        after = verify_batch(tally, conversation_id=conversation_id, after=after, limit=BATCH)
+        if after is None:
+            return tally
+
+
+def verify_batch(
+    tally: Tally, *, after: tuple[UUID, int] | None, conversation_id: UUID | None, limit: int
+) -> tuple[UUID, int] | None:
+    """Verify the next bodies after that key into `tally`; return the last key, or None at the end."""
+    attempts = Generation.objects.exclude(body_proof=BodyProof.NONE).order_by("conversation_id", "number")
+    if conversation_id is not None:
+        attempts = attempts.filter(conversation_id=conversation_id)
+    if after is not None:
+        attempts = attempts.filter(pk__gt=after)
+    keys = list(attempts.values_list("conversation_id", "number", "body_proof", "body_patch")[:limit])
+    for found_id, number, proof, patch in keys:
+        _verify(tally, found_id, number, proof, len(patch or b""))
+    return (keys[-1][0], keys[-1][1]) if len(keys) == limit else None
 
 
 def _verify(tally: Tally, conversation_id: UUID, number: int, proof: str, patch_size: int) -> None:
@@ -46,21 +62,3 @@ def _verify(tally: Tally, conversation_id: UUID, number: int, proof: str, patch_
         tally.proofs[proof] += 1
         tally.patch_bytes += patch_size
         tally.body_bytes += len(body)
-
-
-def _recorded(conversation_id: UUID | None) -> Iterator[tuple[UUID, int, str, int]]:
-    """Give the keys of all attempts with a recorded body, a batch at a time."""
-    attempts = Generation.objects.exclude(body_proof=BodyProof.NONE).order_by("conversation_id", "number")
-    if conversation_id is not None:
-        attempts = attempts.filter(conversation_id=conversation_id)
-    after: tuple[UUID, int] | None = None
-    while True:
-        page = attempts if after is None else attempts.filter(pk__gt=after)
-        rows = [
-            (row[0], row[1], row[2], len(row[3] or b""))
-            for row in page.values_list("conversation_id", "number", "body_proof", "body_patch")[:BATCH]
-        ]
-        yield from rows
-        if len(rows) < BATCH:
-            return
-        after = rows[-1][:2]
