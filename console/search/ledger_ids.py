@@ -1,0 +1,83 @@
+"""Places in the ledger: effects by every id that the processor or we know them by, and events."""
+
+from collections.abc import Iterable
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q
+
+from access.reach import Reach
+from console.search.place import Place
+from console.states import effect_state
+from console.thread.links import effect_url
+from conversations.search.lookup import MOST, SHORTEST_PREFIX, uuid_bounds
+from ledger.models import Compensation, ToolEffect, WebhookEvent
+from ledger.querysets import find_effects_by_reference
+
+# Events are unique per processor; the index begins with it.
+_PROCESSORS: Final = ("stripe",)
+
+
+def effect_places(*, term: str, uuid: UUID | None, reach: Reach, is_prefix: bool = False) -> list[Place]:
+    """Return the effects that an id touches, or whose own id begins so."""
+    if is_prefix:
+        bounds = uuid_bounds(term) if len(term) >= SHORTEST_PREFIX else None
+        if bounds is None:
+            return []
+        return _places(_in_reach(Q(pk__range=bounds), reach), term, "effect")
+    if uuid is not None:
+        own = Q(pk=uuid) | Q(pk__in=Compensation.objects.filter(pk=uuid).values("effect_id"))
+        return _places(_in_reach(own, reach), term, "effect")
+    ids = set(find_effects_by_reference(term).values_list("pk", flat=True))
+    ids |= set(Compensation.objects.filter(idempotency_key=term).values_list("effect_id", flat=True))
+    return _places(_in_reach(Q(pk__in=ids), reach), term, _by(term)) if ids else []
+
+
+def event_places(*, term: str, reach: Reach) -> list[Place]:
+    """Return the processor's event of this id, if it belongs to an effect within reach."""
+    events = WebhookEvent.objects.filter(processor__in=_PROCESSORS, event_id=term).exclude(effect=None)
+    effects = {event.effect_id for event in events}
+    return _places(_in_reach(Q(pk__in=effects), reach), term, "event") if effects else []
+
+
+def _in_reach(condition: Q, reach: Reach) -> list[ToolEffect]:
+    effects = ToolEffect.objects.filter(reach.within("realm_id"), condition).select_related("account")
+    return list(effects.order_by("-requested_at", "-id")[:MOST])
+
+
+def _places(effects: Iterable[ToolEffect], term: str, by: str) -> list[Place]:
+    return [
+        Place(
+            kind="Effect",
+            by=by,
+            ident=term,
+            url=effect_url(effect.pk, conversation_id=effect.conversation_id, seq=effect.call_seq),
+            realm_id=effect.realm_id,
+            name=effect.tool_name,
+            state=effect_state(effect),
+            conversation_id=effect.conversation_id,
+            account=effect.account.external_id if effect.account else effect.account_pseudonym,
+            account_id=effect.account_id,
+            minor=effect.amount_minor,
+            currency=effect.currency,
+        )
+        for effect in effects
+    ]
+
+
+def _by(term: str) -> str:
+    prefix = term.partition("_")[0]
+    return _NAMES.get(prefix, "the processor's id")
+
+
+_NAMES: Final = {
+    "pi": "payment intent",
+    "ch": "charge",
+    "py": "charge",
+    "re": "refund",
+    "pyr": "refund",
+    "dp": "dispute",
+    "du": "dispute",
+    "txn": "balance movement",
+    "cf1": "idempotency key",
+}
