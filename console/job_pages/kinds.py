@@ -1,0 +1,57 @@
+"""The kinds of jobs that the console knows by name, and what a person may say when starting one.
+
+A kind is the name of a Celery task. One that is not listed here still has its
+runs shown, under its own name; it is started by the schedule or by a service.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`parameters` are (name, label) of texts that may be left out. `unit` is what its progress counts."""
+
+    name: str
+    title: str
+    purpose: str
+    parameters: tuple[tuple[str, str], ...] = field(default=())
+    may_run_dry: bool = False
+    may_be_started: bool = True
+
+
+KINDS: Final[tuple[Kind, ...]] = (
+    Kind(
+        "jobs.sweep",
+        "Free abandoned runs",
+        "Queues again what a dead worker held, and sets aside what keeps dying.",
+        may_be_started=False,
+    ),
+    Kind(
+        "conversations.verify_replay",
+        "Verify replay",
+        "Rebuilds every recorded request body and checks it against its digest.",
+        parameters=(("conversation", "Only this conversation (its id)"),),
+    ),
+    Kind(
+        "ledger.sweep",
+        "Sweep effects",
+        "Asks the processor about requests whose answer was lost. Looks and settles, never sends.",
+    ),
+    Kind("ledger.send_refunds", "Send refunds", "Sends the refunds that two people have agreed on."),
+    Kind("ledger.work_events", "Work on events", "Works on events that were kept while no worker was there."),
+    Kind("ledger.pull", "Pull movements", "Asks the processor for what webhooks missed."),
+    Kind(
+        "retention.purge",
+        "Purge",
+        "Takes away what policies say must go, and nothing holds.",
+        may_run_dry=True,
+        may_be_started=False,
+    ),
+)
+_BY_NAME: Final = {kind.name: kind for kind in KINDS}
+
+
+def kind_of(name: str) -> Kind:
+    """Return what is known of a kind; one that is not listed has its name and cannot be started here."""
+    return _BY_NAME.get(name) or Kind(name, name, "", may_be_started=False)

@@ -1,0 +1,109 @@
+"""Runs as their pages show them: progress, counts by step, error with its place, who asked."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import django_filters
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import QueryDict
+
+from console.filtering import FilterGroup, filter_group
+from console.job_pages.kinds import KINDS, Kind, kind_of
+from jobs.models import JobRun, RunState
+
+_STARTERS: Final = {"job": "The schedule", "application": "An application", "importer": "An import"}
+
+
+class RunFilter(django_filters.FilterSet):
+    kind = django_filters.CharFilter(max_length=128)
+    state = django_filters.ChoiceFilter(choices=RunState.choices)
+
+    class Meta:
+        model = JobRun
+        fields: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    step: str
+    name: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRun:
+    """One run. `took` runs on until the run ends."""
+
+    run: JobRun
+    kind: Kind
+    asked_by: str
+    took: timedelta | None
+
+    @property
+    def counts(self) -> list[Count]:
+        return [
+            Count(str(step), str(name), number)
+            for step, counted in self.run.counts.items()
+            for name, number in counted.items()
+        ]
+
+    @property
+    def parameters(self) -> list[tuple[str, Any]]:
+        return list(self.run.parameters.items())
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a bar can be drawn: the whole is known, and not all of it is nothing."""
+        return bool(self.run.total)
+
+    @property
+    def may_resume(self) -> bool:
+        return self.run.state in (RunState.STOPPED, RunState.FAILED)
+
+
+def listed() -> QuerySet[JobRun]:
+    """Return the runs of a list; cursors and reports stay where they are."""
+    return JobRun.objects.defer("cursor", "report", "parameters")
+
+
+def shown(runs: Sequence[JobRun], *, now: datetime) -> list[ShownRun]:
+    """Return the runs with who asked for each, by name; one query for all of them."""
+    names = _names(runs)
+    return [ShownRun(run, kind_of(run.kind), _asked_by(run, names), _took(run, now=now)) for run in runs]
+
+
+def filter_groups(query: QueryDict) -> list[FilterGroup]:
+    kinds = [(kind.name, kind.title) for kind in KINDS if kind.name != "jobs.sweep"]
+    chosen = query.get("kind", "")
+    if chosen and chosen not in dict(kinds):
+        kinds.append((chosen, chosen))
+    return [
+        filter_group(query=query, name="state", title="state", options=RunState.choices),
+        filter_group(query=query, name="kind", title="job", options=kinds),
+    ]
+
+
+def _names(runs: Iterable[JobRun]) -> dict[str, str]:
+    ids = {run.requested_by_id for run in runs if run.requested_by_kind == "staff"}
+    users = User.objects.filter(pk__in=[int(pk) for pk in ids if pk.isascii() and pk.isdigit()])
+    return {str(user.pk): user.get_full_name() or user.get_username() for user in users}
+
+
+def _asked_by(run: JobRun, names: dict[str, str]) -> str:
+    if run.requested_by_kind == "staff":
+        return names.get(run.requested_by_id, "Somebody who is gone")
+    return _STARTERS.get(run.requested_by_kind, run.requested_by_kind)
+
+
+def _took(run: JobRun, *, now: datetime) -> timedelta | None:
+    if run.started_at is None:
+        return None
+    return max((run.finished_at or now) - run.started_at, timedelta(0))
+
+
+def find_run(run_id: UUID) -> JobRun | None:
+    return JobRun.objects.filter(pk=run_id).first()
