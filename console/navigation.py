@@ -26,11 +26,22 @@ class Section:
 
 
 SECTIONS: Final = (
-    Section("Console", ("console",), (Page("Tables", "admin:index"),)),
+    Section(
+        "Console",
+        ("console",),
+        (
+            Page("Home", "console:home"),
+            Page("Search", "console:search", "access.read_conversations"),
+            Page("Tables", "admin:index"),
+        ),
+    ),
     Section(
         "Conversations",
         ("conversations",),
-        (Page("Conversations", "console:conversations", "access.read_conversations"),),
+        (
+            Page("Conversations", "console:conversations", "access.read_conversations"),
+            Page("Accounts", "console:accounts", "access.read_conversations"),
+        ),
     ),
     Section("Ledger", ("ledger",)),
     Section("Retention", ("retention",)),
@@ -39,7 +50,14 @@ SECTIONS: Final = (
         ("access", "auth"),
         (Page("Access log", "console:access-log", "access.read_access_log"),),
     ),
-    Section("Jobs", ("jobs",)),
+    Section(
+        "Jobs",
+        ("jobs",),
+        (
+            Page("Jobs", "console:jobs", "access.read_jobs"),
+            Page("Runs", "console:job-runs", "access.read_jobs"),
+        ),
+    ),
 )
 
 
