@@ -80,7 +80,7 @@ def say() -> Callable[..., int]:
 
     def append(conversation: Conversation, message: MessageDraft, **fields) -> int:
         seq = Conversation.objects.values_list("next_seq", flat=True).get(pk=conversation.pk)
-        fields = {"actor": CUSTOMER, "now": NOW + timedelta(seconds=seq), "dialect": DIALECT, **fields}
+        fields = {"actor": CUSTOMER, "now": NOW + timedelta(seconds=seq), **fields}
         return append_message(conversation_id=conversation.pk, message=message, **fields).seq
 
     return append

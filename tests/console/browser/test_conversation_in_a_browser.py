@@ -15,7 +15,7 @@ from conversations.models import Conversation
 from conversations.services.accounts import ensure_account
 from conversations.services.appending import append_message, edit_message, regenerate_message
 from conversations.services.starting import start_conversation
-from conversations.vocabulary import Dialect, PartType, Role
+from conversations.vocabulary import PartType, Role
 from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import assistant, call, results, user
 
@@ -53,7 +53,7 @@ def story(transactional_db: None) -> Conversation:
     clock = (NOW + timedelta(minutes=minute) for minute in range(60))
 
     def say(message: MessageDraft) -> None:
-        append_message(message=message, now=next(clock), dialect=Dialect.ANTHROPIC_MESSAGES, **fields)
+        append_message(message=message, now=next(clock), **fields)
 
     say(user("Find my booking"))
     say(
