@@ -1,0 +1,90 @@
+"""What the tests of retention share: conversations of some age, people of the privacy office, files apart."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+
+from access.actors import Actor, ActorKind
+from conversations.models import Conversation
+from conversations.services.appending import append_message
+from jobs.models import JobRun
+from jobs.services.starting import start_job
+from retention.purging.job import PURGE, purge
+from tests.conversations.conftest import NOW, account, conversation, make_account, make_conversation, realm
+from tests.conversations.drafts import user
+from tests.ledger.conftest import Talk, bought, charge_card, register, talk
+
+__all__ = [
+    "NOW",
+    "Talk",
+    "account",
+    "bought",
+    "charge_card",
+    "conversation",
+    "make_account",
+    "make_conversation",
+    "realm",
+    "register",
+    "talk",
+]
+
+CUSTOMER = Actor(ActorKind.CUSTOMER)
+# The shipped policy: content goes after 90 days.
+LATE = NOW + timedelta(days=90, seconds=1)
+
+
+@pytest.fixture
+def staff(db: None) -> Callable[[str], User]:
+    return User.objects.create_user
+
+
+@pytest.fixture
+def officer(db: None) -> User:
+    return User.objects.create_user("petra")
+
+
+@pytest.fixture
+def second(db: None) -> User:
+    return User.objects.create_user("quentin")
+
+
+@pytest.fixture
+def make_talk(make_conversation: Callable[..., Conversation]) -> Callable[..., Talk]:
+    """A conversation with one message; `at` is its last activity."""
+
+    def make(*, at: datetime = NOW, words: str = "Where is my order?", **fields: Any) -> Talk:
+        talk = Talk(make_conversation(now=at, **fields))
+        append_message(conversation_id=talk.id, message=user(words), actor=CUSTOMER, now=at)
+        return talk
+
+    return make
+
+
+@pytest.fixture
+def run_purge(db: None) -> Callable[..., JobRun]:
+    """Run the purge as a worker does, at one moment, and return its run."""
+
+    def run(*, now: datetime = LATE, **given: Any) -> JobRun:
+        queued = start_job(kind=PURGE, requested_by=("job", "test"), now=now, **given)
+        done = purge(run_id=queued.pk, clock=lambda: now)
+        assert done is not None
+        done.refresh_from_db()
+        return done
+
+    return run
+
+
+def remaining() -> set[UUID]:
+    return set(Conversation.objects.values_list("pk", flat=True))
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Any, tmp_path: Any) -> Any:
+    """Blobs of a test lie in a folder of its own."""
+    backend = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = {**settings.STORAGES, "blobs": backend}
+    return tmp_path
