@@ -60,8 +60,8 @@ def parse_moment(typed: str) -> datetime:
     *numbers, fraction, zone = match.groups()
     read_zone = _zone(zone)
     try:
-        year, month, day, *clock = (int(number or 0) for number in numbers)
-        moment = datetime(year, month, day, *clock, tzinfo=read_zone).astimezone(UTC)
+        year, month, day, hour, minute, second = (int(number or 0) for number in numbers)
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=read_zone).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise ValueError(f"There is no such time: {typed.strip()}") from error
     if fraction:

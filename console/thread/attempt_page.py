@@ -29,8 +29,8 @@ class AttemptPage:
         return self.generation.body_proof not in (BodyProof.NONE, BodyProof.LOST)
 
     @property
-    def dialect(self) -> Dialect:
-        return Dialect(self.generation.dialect)
+    def dialect(self) -> Dialect | None:
+        return Dialect(self.generation.dialect) if self.generation.dialect else None
 
     @property
     def sha256(self) -> str:

@@ -273,7 +273,7 @@ class _Drawing:
             amount = "" if effect.minor is None else amount_text(effect.minor, effect.currency or "USD")
             words = amount if self._is_wide else ""
             width = 24 + 6 * len(words) if words else 18
-            title = f"{look.word}: {effect.currency} {amount}".strip()
+            title = f"{look.word}: {effect.currency.upper()} {amount}".strip()
             self.map.money.append(
                 MoneyMark(effect.url, title, look.shape, look.icon, left, y - 8, width, words)
             )

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 
 from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, holds, refuse, requires
+from access.permissions import actor_of, holds, refuse, requires, staff_of
 from access.rights import RightName
 from console.frame import frame_context
 from console.opening import Opening, log_opening, opening_for
@@ -78,13 +78,13 @@ def attempt(request: HttpRequest, conversation_id: UUID, number: int) -> HttpRes
     page = read_attempt_page(conversation_id=found.pk, number=number)
     if page is None:
         raise Http404("There is no such attempt.")
-    opening = opening_for(user=request.user, conversation=found, now=now)
+    opening = opening_for(user=staff_of(request), conversation=found, now=now)
     _log(request, found, opening, AccessAction.OPEN, TargetKind.ATTEMPT, f"{found.pk}/{number}")
     context = frame_context(
         request, now=now, title=f"Attempt {number}", subtitle=f"{title_of(found)}: what this attempt took."
     )
     context |= {"conversation": found, "page": page, "generation": page.generation, "opening": opening}
-    if opening.sees_raw and page.has_body:
+    if opening.sees_raw and page.has_body and page.dialect:
         context["curl"] = curl_command(
             dialect=page.dialect,
             file_name=page.file_name,
@@ -166,7 +166,7 @@ def download(*, name: str, content: bytes) -> HttpResponse:
 def _opened(request: HttpRequest, conversation_id: UUID) -> tuple[Conversation, Opening]:
     """The conversation, if its texts are open to whoever asks; else a refusal, which is logged."""
     found = reachable(request, conversation_id)
-    opening = opening_for(user=request.user, conversation=found, now=timezone.now())
+    opening = opening_for(user=staff_of(request), conversation=found, now=timezone.now())
     if not opening.is_open:
         refuse(why="Texts and payloads are withheld: open the conversation and state a reason first.")
     return found, opening

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from access.addresses import address_of
 from access.models.log import TargetKind
-from access.permissions import actor_of, holds, requires
+from access.permissions import actor_of, holds, requires, staff_of
 from access.rights import RightName
 from console.frame import frame_context
 from console.opening import log_opening, opening_for
@@ -32,7 +32,7 @@ def compare(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         raise BadRequest("two branches are named by `a` and `b`")
     found = reachable(request, conversation_id)
     with transaction.atomic():
-        opening = opening_for(user=request.user, conversation=found, now=now)
+        opening = opening_for(user=staff_of(request), conversation=found, now=now)
         comparison = read_comparison(conversation=found, opening=opening, a=a, b=b)
         if comparison is None:
             raise Http404("These are not two branches of this conversation.")

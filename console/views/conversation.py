@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from access.addresses import address_of
 from access.models.log import TargetKind
-from access.permissions import actor_of, refuse, requires
+from access.permissions import actor_of, refuse, requires, staff_of
 from access.reach import reach_of
 from access.rights import RightName
 from access.services.reasons import close_reasons, state_reason
@@ -43,7 +43,7 @@ def thread_piece(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         raise BadRequest("a piece of a thread is named by `from` and `to`")
     found = reachable(request, conversation_id)
     with transaction.atomic():
-        opening = opening_for(user=request.user, conversation=found, now=now)
+        opening = opening_for(user=staff_of(request), conversation=found, now=now)
         piece = read_piece(conversation=found, opening=opening, asked=asked_of(request), start=start, end=end)
         log_opening(
             opening=opening,
@@ -67,7 +67,7 @@ def open_conversation(request: HttpRequest, conversation_id: UUID) -> HttpRespon
     if not form.is_valid():
         return _show(request, conversation_id, form, status=422)
     state_reason(
-        user=request.user,
+        user=staff_of(request),
         conversation_id=found.pk,
         ticket=form.cleaned_data["ticket"],
         words=form.cleaned_data["words"],
@@ -82,7 +82,7 @@ def open_conversation(request: HttpRequest, conversation_id: UUID) -> HttpRespon
 def close_conversation(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     found = reachable(request, conversation_id)
     close_reasons(
-        user=request.user, conversation_id=found.pk, now=timezone.now(), address=address_of(request)
+        user=staff_of(request), conversation_id=found.pk, now=timezone.now(), address=address_of(request)
     )
     return HttpResponseRedirect(_same_place(request, found))
 
@@ -113,7 +113,7 @@ def _show(
     found = reachable(request, conversation_id)
     asked = asked_of(request)
     with transaction.atomic():
-        opening = opening_for(user=request.user, conversation=found, now=now)
+        opening = opening_for(user=staff_of(request), conversation=found, now=now)
         page = read_page(conversation=found, opening=opening, asked=asked)
         log_opening(
             opening=opening,

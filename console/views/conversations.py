@@ -103,4 +103,4 @@ def _csv_url(request: HttpRequest) -> str:
 def _kept_by_links(query: QueryDict) -> list[tuple[str, str]]:
     """The filters set by links, which the form of typed filters carries along."""
     linked = ("active_since", "status", "has_effect", "has_fork", "source", "is_replayable")
-    return [(name, query[name]) for name in linked if query.get(name)]
+    return [(name, value) for name in linked if (value := str(query.get(name, "")))]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, requires
+from access.permissions import actor_of, requires, staff_of
 from access.rights import RightName
 from access.services.logging import log_access
 from console.forms import NoteForm
@@ -34,7 +34,7 @@ def add_note(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     with transaction.atomic():
         note = write_note(
             conversation_id=found.pk,
-            author=request.user,
+            author=staff_of(request),
             text=form.cleaned_data["text"],
             ticket=form.cleaned_data["ticket"],
             now=now,
