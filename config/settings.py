@@ -212,7 +212,17 @@ STRIPE_TIMEOUT_SECONDS = env.number("STRIPE_TIMEOUT_SECONDS", default=30)
 # How long the processor remembers an idempotency key. Longer than it does would charge twice.
 STRIPE_KEY_LIFE_HOURS = env.number("STRIPE_KEY_LIFE_HOURS", default=24)
 OTHER_KEY_LIFE_HOURS = env.number("OTHER_KEY_LIFE_HOURS", default=0)
+# Who is told of new unexplained money, of runs that failed and of runs that are overdue; nobody where
+# neither is set. docs/reconciliation.md says what is sent.
+ALERT_WEBHOOK_URL = os.environ.get("ALERT_WEBHOOK_URL", "")
+ALERT_WEBHOOK_SECRET = os.environ.get("ALERT_WEBHOOK_SECRET", "")
+ALERT_EMAILS = env.words("ALERT_EMAILS", default=[])
+RECONCILIATION_OVERDUE_HOURS = env.number("RECONCILIATION_OVERDUE_HOURS", default=36)
+STATEMENT_BYTES_LIMIT = env.number("STATEMENT_BYTES_LIMIT", default=512 * 1024 * 1024)
 WEBHOOK_BYTES_LIMIT = env.number("WEBHOOK_BYTES_LIMIT", default=256 * 1024)
+
+# Of its time the purge works so much; the rest is left to live traffic.
+PURGE_LOAD_PERCENT = env.number("PURGE_LOAD_PERCENT", default=50)
 
 CELERY_BROKER_URL = databases.broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
