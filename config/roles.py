@@ -2,7 +2,8 @@
 
     counterfoil_owner   owns the database, its schema and every table; migrations run as it
     counterfoil_app     pages and workers: rows only; no TRUNCATE, CREATE or TEMPORARY
-    counterfoil_read    reads for the console: SELECT only
+    counterfoil_read    reads for the console: SELECT only, and of customers' rows only those of the realms
+                        that the transaction names; counterfoil_app may become it (SET LOCAL ROLE)
 
 By hand: `python -m config.roles ADMIN_URL [DATABASE]` makes them and prints the three URLs.
 """
@@ -73,6 +74,8 @@ def ensure_roles(admin_url: str, *, passwords: dict[str, str]) -> None:
         connection.execute("SELECT pg_advisory_lock(%s)", [MAKING_ROLES])
         for role, password in passwords.items():
             _ensure_role(connection, admin_url, role=role, password=password)
+        _let_app_become_reader(connection)
+        _let_app_pass_row_security(connection)
         if not is_superuser(connection):
             # From PostgreSQL 16 on, who makes a role must be its member to give it a database.
             connection.execute(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(OWNER)))
@@ -138,6 +141,36 @@ def _ensure_role(connection: psycopg.Connection, admin_url: str, *, role: str, p
     )
 
 
+def _let_app_become_reader(connection: psycopg.Connection) -> None:
+    """Let the application become the reader for a transaction, without being it all along.
+
+    Had it the reader's rights of its own accord, it would also have the reader's limits.
+    """
+    names = {"app": sql.Identifier(APP), "read": sql.Identifier(READ)}
+    connection.execute(sql.SQL("ALTER ROLE {app} NOINHERIT").format(**names))
+    how = " WITH INHERIT FALSE, SET TRUE" if connection.info.server_version >= 160000 else ""
+    connection.execute(sql.SQL("GRANT {read} TO {app}" + how).format(**names))
+
+
+def _let_app_pass_row_security(connection: psycopg.Connection) -> None:
+    """Spare the application the policies that are for the reader: while they are asked, COPY is refused.
+
+    Only a superuser may give this, or from PostgreSQL 16 on whoever has it. Without it the
+    application sees every row all the same, and inserts what it would copy.
+    """
+    may_give = is_superuser(connection) or (
+        connection.info.server_version >= 160000 and _has_attribute(connection, "rolbypassrls", role=None)
+    )
+    if may_give and not _has_attribute(connection, "rolbypassrls", role=APP):
+        connection.execute(sql.SQL("ALTER ROLE {} BYPASSRLS").format(sql.Identifier(APP)))
+
+
+def _has_attribute(connection: psycopg.Connection, attribute: str, *, role: str | None) -> bool:
+    statement = sql.SQL("SELECT {} FROM pg_roles WHERE rolname = coalesce(%s, CURRENT_USER)")
+    row = connection.execute(statement.format(sql.Identifier(attribute)), [role]).fetchone()
+    return bool(row and row[0])
+
+
 def _can_log_in(url: str) -> bool:
     try:
         psycopg.connect(url, connect_timeout=10).close()
@@ -147,8 +180,7 @@ def _can_log_in(url: str) -> bool:
 
 
 def is_superuser(connection: psycopg.Connection) -> bool:
-    row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = CURRENT_USER").fetchone()
-    return bool(row and row[0])
+    return _has_attribute(connection, "rolsuper", role=None)
 
 
 def main(arguments: list[str]) -> int:

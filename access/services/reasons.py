@@ -10,6 +10,7 @@ from uuid_utils.compat import uuid7
 
 from access.actors import Actor, ActorKind
 from access.models.log import AccessAction, StatedReason, TargetKind
+from access.reading import as_application
 from access.services.logging import log_access
 
 
@@ -48,11 +49,9 @@ def state_reason(
 
 def valid_reason(*, user: User, conversation_id: UUID, now: datetime) -> StatedReason | None:
     """Return the user's reason that still holds for this conversation, the latest if there are several."""
-    return (
-        StatedReason.objects.filter(user=user, conversation_id=conversation_id, valid_until__gt=now)
-        .order_by("-valid_until")
-        .first()
-    )
+    found = StatedReason.objects.filter(user=user, conversation_id=conversation_id, valid_until__gt=now)
+    with as_application():
+        return found.order_by("-valid_until").first()
 
 
 @transaction.atomic

@@ -154,7 +154,8 @@ def find_by_id(*, term: str, realm_ids: Sequence[int] | None, uuid: UUID | None 
         sources.append((HitKind.CONVERSATION, "conversation", _CONVERSATION_BY_ID))
     hits = _places(sources, {"term": term, "uuid": uuid, "realms": _realms(realm_ids)})
     return hits + _accounts(
-        "a.external_id = %(term)s OR a.id = %(uuid)s OR (lower(a.email) = lower(%(term)s) AND a.email <> '')",
+        "a.external_id = %(term)s OR a.id = %(uuid)s"
+        f" OR a.id = ANY(ARRAY(SELECT conversations_accounts_with_email(%(term)s, {MOST})))",
         {"term": term, "uuid": uuid, "realms": _realms(realm_ids)},
     )
 

@@ -92,25 +92,26 @@ def search_words(*, text: str, within: Within, limit: int = LIMIT) -> list[WordH
     terms = read_terms(text)
     if not any(not term.is_excluded for term in terms):
         return []
-    conditions, parameters = _conditions(terms)
-    if not conditions:
-        return []
+    query, parameters = _sought(terms)
+    realms = None if within.realm_ids is None else list(within.realm_ids)
     narrowing, narrowed = _narrowing(within)
-    statement = _STATEMENT.format(places=" AND ".join(conditions), narrowing="".join(narrowing))
+    statement = _STATEMENT.format(query=query, narrowing="".join(narrowing))
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*parameters, MOST_PLACES, *narrowed, limit])
+        cursor.execute(statement, [*parameters, realms, MOST_PLACES, *narrowed, limit])
         rows = cursor.fetchall()
     return [_hit(row, terms) for row in rows]
 
 
 _STATEMENT = """
 WITH places AS MATERIALIZED (
-    SELECT p.conversation_id, p.seq, p.ordinal, p.type, p.tool_name, p.text
-    FROM conversations_messagepart p WHERE {places} LIMIT %s
+    SELECT * FROM conversations_find_places(
+        {query}, %s::text[], %s::text[], %s::text[], %s::bigint[], %s
+    )
 )
 SELECT p.conversation_id, p.seq, p.ordinal, m.role, p.type, coalesce(p.tool_name, ''), c.title, c.account_id,
     m.created_at, left(p.text, 200000), char_length(p.text) > 200000
-FROM places p
+FROM places
+JOIN conversations_messagepart p USING (conversation_id, seq, ordinal)
 JOIN conversations_conversation c ON c.id = p.conversation_id
 JOIN conversations_account a ON a.id = c.account_id
 JOIN conversations_message m ON m.conversation_id = p.conversation_id AND m.seq = p.seq
@@ -119,29 +120,20 @@ ORDER BY m.created_at DESC, p.conversation_id DESC, p.seq DESC, p.ordinal LIMIT 
 """
 
 
-def _conditions(terms: Sequence[Term]) -> tuple[list[str], list[Any]]:
+def _sought(terms: Sequence[Term]) -> tuple[str, list[object]]:
+    """Return the query of the words as SQL, and the parameters of it and of what is sought in pairs.
+
+    Without words it is null, without pairs they are none; with neither nothing is found.
+    """
     spaced = [term for term in terms if not has_unspaced(term.text)]
     unspaced = [term for term in terms if has_unspaced(term.text)]
-    conditions: list[str] = []
-    parameters: list[Any] = []
-    if any(not term.is_excluded for term in spaced):
-        query = " && ".join(_tsquery(term) for term in spaced)
-        conditions.append(f"p.text IS NOT NULL AND conversations_search_vector(p.text) @@ ({query})")
-        parameters += [_lexemes(term) for term in spaced]
     pairs = sorted({pair for term in unspaced if not term.is_excluded for pair in bigrams(term.text)})
-    if pairs:
-        conditions.append(
-            "p.text IS NOT NULL AND conversations_has_unspaced(p.text)"
-            " AND conversations_bigrams(p.text) @> %s::text[]"
-        )
-        parameters.append(pairs)
-    if not conditions:
-        return [], []
-    for term in unspaced:
-        place = "position(lower(%s) IN lower(left(p.text, 200000)))"
-        conditions.append(f"{place} = 0" if term.is_excluded else f"{place} > 0")
-        parameters.append(term.text)
-    return conditions, parameters
+    # Words that are all excluded name no rows; they narrow what the pairs find.
+    has_words = any(not term.is_excluded for term in spaced) or (bool(spaced) and bool(pairs))
+    query = " && ".join(_tsquery(term) for term in spaced) if has_words else "NULL::tsquery"
+    holding = [term.text for term in unspaced if not term.is_excluded]
+    lacking = [term.text for term in unspaced if term.is_excluded]
+    return query, [*(_lexemes(term) for term in spaced if has_words), pairs, holding, lacking]
 
 
 def _tsquery(term: Term) -> str:
@@ -158,7 +150,6 @@ def _narrowing(within: Within) -> tuple[list[str], list[Any]]:
     clauses: list[str] = []
     values: list[Any] = []
     simple = (
-        ("a.realm_id = ANY(%s)", None if within.realm_ids is None else list(within.realm_ids)),
         ("c.account_id = %s", within.account_id),
         ("c.id = %s", within.conversation_id),
         ("m.created_at >= %s", within.since),

@@ -76,3 +76,13 @@ def test_rows_of_a_test_that_commits_are_gone_for_the_next(turn):
 def test_rows_of_migrations_are_there_again_for_the_next(turn):
     assert Permission.objects.filter(codename="add_group").count() == 1
     Permission.objects.all().delete()
+
+
+def test_the_application_may_become_the_reader_and_is_not_it_all_along():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_has_role('counterfoil_read', 'MEMBER'), pg_has_role('counterfoil_read', 'USAGE')"
+        )
+        assert cursor.fetchone() == (True, False)
+        cursor.execute("SELECT rolbypassrls FROM pg_roles WHERE rolname = 'counterfoil_read'")
+        assert cursor.fetchone() == (False,)

@@ -118,23 +118,27 @@ def test_a_snippet_stands_around_the_first_hit_and_says_where():
     assert len(snippet) <= 242
 
 
-@pytest.mark.parametrize("sought", ["hotel", "入場券"])
-def test_words_are_read_through_an_index(say, sought):
+@pytest.mark.parametrize("by_realm", ["true", "false"])
+@pytest.mark.parametrize(("by", "index"), [("true, false", "part_words"), ("false, true", "part_bigrams")])
+def test_words_are_read_through_an_index(say, by, index, by_realm):
+    """The statement that `conversations_find_places` runs, with values in place of its parameters."""
     say("hotel", "入場券")
+    values = ("to_tsquery('simple', 'hotel')", "ARRAY['入場', '場券']", "ARRAY['入場券']", "ARRAY['宿']")
+    values = (*values, "ARRAY[1::bigint]", "2000")
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-    with pytest.MonkeyPatch.context() as patch:
-        plans: list[str] = []
-        patch.setattr("conversations.search.words._STATEMENT", "EXPLAIN " + _statement())
-        patch.setattr("conversations.search.words._hit", lambda row, terms: plans.append(row[0]))
-        search_words(text=sought, within=EVERYWHERE)
+        cursor.execute(f"SELECT conversations_places_statement({by}, true, true, {by_realm})")
+        statement = cursor.fetchone()[0]
+        for number, value in enumerate(values, start=1):
+            statement = statement.replace(f"${number}", value)
+        cursor.execute(f"EXPLAIN {statement}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
 
-    plan = "\n".join(plans)
-    assert "part_words" in plan or "part_bigrams" in plan
+    assert index in plan
     assert "Seq Scan on conversations_messagepart" not in plan
 
 
-def _statement() -> str:
-    from conversations.search import words
+def test_excluded_words_narrow_what_pairs_find(say):
+    say("入場券 hotel", "入場券 museum")
 
-    return words._STATEMENT
+    assert [hit.snippet for hit in search_words(text="入場券 -hotel", within=EVERYWHERE)] == ["入場券 museum"]
