@@ -63,3 +63,9 @@ def test_an_identifier_of_200_kilobytes_is_cut_and_not_offered_for_copying():
         f'<span class="ident" title="{"x" * 200}… (200,000 characters)"><bdi class="ident-text">'
         f'<span class="ident-head">{"x" * 200}…</span><span class="ident-tail">xxxxxx</span></bdi></span>'
     )
+
+
+def test_a_short_id_stands_whole_because_no_middle_can_give_way():
+    assert '<span class="ident-head">' not in ident("cus-1001")
+    assert '<span class="ident-head">cus-10</span>' not in ident("cus-1001-abcd")
+    assert '<span class="ident-tail">1-abcd</span>' in ident("cus-1001-abcd")
