@@ -27,7 +27,7 @@ from ledger.models import (
 from ledger.vocabulary import CompensationState, EffectState, Standing
 
 # The stretches of the live paths of the conversations in `heads` (id, head_seq).
-_SPANS = """
+PATH_SPANS = """
 spans AS (
     SELECT h.id, coalesce(j.seq, 1) AS first_seq, h.head_seq AS last_seq, j.parent_seq AS up
     FROM heads h LEFT JOIN LATERAL (
@@ -61,7 +61,7 @@ WHERE NOT EXISTS (
 AND NOT EXISTS (
     SELECT FROM ledger_effectuse u JOIN spans s ON s.id = u.conversation_id
     WHERE u.effect_id = a.id AND u.seq BETWEEN s.first_seq AND s.last_seq)
-""".replace("@spans", _SPANS)
+""".replace("@spans", PATH_SPANS)
 
 _STANDINGS = """
 WITH RECURSIVE asked AS MATERIALIZED (
@@ -77,7 +77,7 @@ WHERE EXISTS (
 OR EXISTS (
     SELECT FROM ledger_effectuse u JOIN spans s ON s.id = u.conversation_id
     WHERE u.effect_id = a.id AND u.seq BETWEEN s.first_seq AND s.last_seq)
-""".replace("@spans", _SPANS)
+""".replace("@spans", PATH_SPANS)
 
 
 class _AbandonedKeys(Expression):
@@ -89,8 +89,8 @@ class _AbandonedKeys(Expression):
         super().__init__()
         self._states = [str(state) for state in states]
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
-        return f"({_ABANDONED})", [self._states]
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
+        return f"({_ABANDONED})", (self._states,)
 
 
 def abandoned(

@@ -52,7 +52,7 @@ def _wake(event_id: str) -> None:
     try:
         with current_app.connection_for_write() as broker:
             # Its own default is to try again for seconds, while the processor waits for our answer.
-            broker.transport_options = {**broker.transport_options, "max_retries": 0}
+            broker.transport_options = {**(broker.transport_options or {}), "max_retries": 0}
             current_app.send_task("ledger.work_event", args=[event_id], retry=False, connection=broker)
     except OperationalError:
         log.warning("webhook kept, but no worker was woken", webhook=event_id)

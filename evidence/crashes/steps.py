@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
+from unittest.mock import patch
 
 import psycopg
 import stripe
@@ -44,7 +45,7 @@ class Steps:
             commit()
             self.reach("after COMMIT")
 
-        vars(database)["commit"] = watched_commit
+        patch.object(database, "commit", watched_commit).start()
         request = stripe.RequestsClient.request
 
         def watched_request(client: Any, method: str, *rest: Any, **more: Any) -> Any:
@@ -53,7 +54,7 @@ class Steps:
             self.reach(f"after {method.upper()}")
             return answer
 
-        stripe.RequestsClient.request = watched_request
+        patch.object(stripe.RequestsClient, "request", watched_request).start()
 
     def _around_statement(self, execute: Callable, sql: str, params: Any, many: bool, context: Any) -> Any:
         verb = sql.lstrip().partition(" ")[0].partition("\n")[0].upper()

@@ -96,7 +96,7 @@ def _find(effect: ToolEffect, seen: RefundSeen) -> Compensation | None:
     all_of_it = Compensation.objects.select_for_update(no_key=True).filter(effect=effect)
     known = all_of_it.filter(external_ref=seen.reference).first()
     sent = all_of_it.filter(
-        external_ref="", amount_minor=seen.amount_minor, state__in=_RANK, sent_at__isnull=False
+        external_ref="", amount_minor=seen.amount_minor or 0, state__in=_RANK, sent_at__isnull=False
     )
     if known is None and seen.compensation_id is not None:
         known = sent.filter(pk=seen.compensation_id).first()
@@ -111,7 +111,7 @@ def _from_elsewhere(effect: ToolEffect, seen: RefundSeen, *, now: datetime) -> C
         effect=effect,
         origin=CompensationOrigin.PROCESSOR,
         state=CompensationState.SENT,
-        amount_minor=seen.amount_minor,
+        amount_minor=seen.amount_minor or 0,
         currency=seen.currency,
         requested_at=seen.occurred_at or now,
         sent_at=seen.occurred_at or now,

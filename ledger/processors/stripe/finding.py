@@ -12,7 +12,7 @@ from typing import Any
 
 import stripe
 
-from ledger.evidence import Found, OutcomeSeen, RefundSeen
+from ledger.evidence import EFFECT_METADATA, KEY_METADATA, Found, OutcomeSeen, RefundSeen
 from ledger.processors.protocol import Sought
 from ledger.processors.stripe import objects
 from ledger.processors.stripe.calls import every, plain, read
@@ -124,9 +124,9 @@ def _window(since: datetime, until: datetime) -> dict[str, int]:
 
 def _is_ours(body: Mapping[str, Any], sought: Sought) -> bool:
     metadata = objects.metadata_of(body)
-    if objects.uuid_in(metadata, objects.EFFECT_METADATA) == sought.effect_id:
+    if objects.uuid_in(metadata, EFFECT_METADATA) == sought.effect_id:
         return True
-    return objects.text(metadata, objects.KEY_METADATA) == sought.idempotency_key
+    return objects.text(metadata, KEY_METADATA) == sought.idempotency_key
 
 
 def _by_events(client: stripe.StripeClient, sought: Sought) -> Found | None:
