@@ -151,6 +151,6 @@ def summary(figures: Figures, patched: int) -> str:
         f" {figures.on_one_path} of {figures.continued} continued calls on one path,"
         f" {figures.matches['branched']} branches, {figures.matches['rewritten']} rewritten;"
         f" {figures.streams[True]} of {figures.streams.total() - figures.streams[None]} streams as the SDKs"
-        f" accumulate them ({figures.streams[None]} of which they make nothing);"
+        f" accumulate them (of {figures.streams[None]} more they make nothing);"
         f" {len(figures.faults)} faults"
     )
