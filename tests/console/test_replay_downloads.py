@@ -13,7 +13,11 @@ from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect
 from tests.console.conftest import NOW
 
-REQUEST = b'{"model":"claude-sonnet-4-5","max_tokens":64,  "messages":[{"role":"user","content":"Where is order 1042?"}]}'
+# Two blanks that no writer of JSON would put there.
+REQUEST = (
+    b'{"model":"claude-sonnet-4-5","max_tokens":64,  '
+    b'"messages":[{"role":"user","content":"Where is order 1042?"}]}'
+)
 RESPONSE = json.dumps(
     {
         "id": "msg_01",
