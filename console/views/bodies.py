@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET
 from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
 from access.permissions import actor_of, holds, refuse, requires, staff_of
+from access.reading import reads_customers
 from access.rights import RightName
 from console.frame import frame_context
 from console.opening import Opening, log_opening, opening_for
@@ -37,6 +38,7 @@ ATTACHMENTS = frozenset({PartType.IMAGE.value, PartType.DOCUMENT.value})
 @never_cache
 @require_GET
 @requires(RightName.READ_BODIES)
+@reads_customers
 def part(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: int) -> HttpResponse:
     """A text in full, for who may read it; any other block's bytes, for who may see raw payloads."""
     found, opening = _opened(request, conversation_id)
@@ -58,6 +60,7 @@ def part(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: int) ->
 @never_cache
 @require_GET
 @requires(RightName.READ_BODIES)
+@reads_customers
 def attachment(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: int) -> HttpResponse:
     found, opening = _opened(request, conversation_id)
     stored = _raw_part(found, seq, ordinal)
@@ -71,6 +74,7 @@ def attachment(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: i
 @never_cache
 @require_GET
 @requires(RightName.READ_CONVERSATIONS)
+@reads_customers
 def attempt(request: HttpRequest, conversation_id: UUID, number: int) -> HttpResponse:
     """Everything kept of one attempt but its bodies; those are downloads."""
     now = timezone.now()
@@ -97,6 +101,7 @@ def attempt(request: HttpRequest, conversation_id: UUID, number: int) -> HttpRes
 @never_cache
 @require_GET
 @requires(RightName.READ_RAW)
+@reads_customers
 def replay_body(request: HttpRequest, conversation_id: UUID, number: int) -> HttpResponse:
     """The exact bytes that were sent, or a page that says why they cannot be had."""
     found, opening = _opened(request, conversation_id)
@@ -114,6 +119,7 @@ def replay_body(request: HttpRequest, conversation_id: UUID, number: int) -> Htt
 @never_cache
 @require_GET
 @requires(RightName.READ_RAW)
+@reads_customers
 def next_body(request: HttpRequest, conversation_id: UUID, seq: int) -> HttpResponse:
     """What going on from a message would send: the page with what it would break, or the bytes."""
     found, opening = _opened(request, conversation_id)
@@ -138,6 +144,7 @@ def next_body(request: HttpRequest, conversation_id: UUID, seq: int) -> HttpResp
 @never_cache
 @require_GET
 @requires(RightName.READ_RAW)
+@reads_customers
 def raw_body(request: HttpRequest, conversation_id: UUID, raw_id: UUID) -> HttpResponse:
     """A raw stream, response or quarantined node of this conversation, as it came."""
     found, opening = _opened(request, conversation_id)

@@ -29,7 +29,9 @@ class Generation(models.Model):
     request_id = models.CharField(max_length=255)
     attempt = models.IntegerField(default=1)
     provider = models.CharField(max_length=32)
-    dialect = models.CharField(max_length=20, choices=Dialect)
+    dialect = models.CharField(
+        max_length=20, choices=Dialect, blank=True, help_text="Empty for an answer from a foreign export."
+    )
     api_version = models.CharField(max_length=64, blank=True, default="", db_default="")
     beta_headers = models.CharField(max_length=1024, blank=True, default="", db_default="")
     requested_model = models.CharField(max_length=255)
@@ -106,7 +108,8 @@ class Generation(models.Model):
                 name="conversations_generation_status_is_known",
             ),
             models.CheckConstraint(
-                condition=Q(dialect__in=Dialect.values), name="conversations_generation_dialect_is_known"
+                condition=Q(dialect__in=["", *Dialect.values]),
+                name="conversations_generation_dialect_is_known",
             ),
             models.CheckConstraint(
                 condition=Q(body_proof__in=BodyProof.values), name="conversations_generation_proof_is_known"

@@ -20,7 +20,7 @@ from conversations.services.accounts import ensure_account
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.traffic import record_call
 from conversations.services.importing.writers import Writers
-from conversations.services.importing.writing import Destination
+from conversations.services.importing.writing import Destination, settle_search
 from conversations.wire.literals import readable_copy
 
 # A batch ends with whichever comes first; a conversation is never divided.
@@ -89,6 +89,8 @@ def _import(path: Path, terms: Terms, report: ImportReport, progress: Progress |
                         progress(found)
                     batch.take(found)
         batch.write()
+    if report.counts["messages"]:
+        settle_search()
 
 
 def _size(found: Found) -> int:

@@ -55,6 +55,7 @@ class NewMessage:
     client_message_id: str | None
     is_first_child: bool
     digest: bytes | None
+    generation_number: int | None = None
 
 
 @dataclass(slots=True)
@@ -78,6 +79,11 @@ class Plan:
     def next_seq(self) -> int:
         before = self.known.next_seq if self.known else 1
         return max([before, *(new.seq + 1 for new in self.new)])
+
+    @property
+    def next_generation(self) -> int:
+        before = self.known.next_generation if self.known else 1
+        return max([before, *(new.generation_number + 1 for new in self.new if new.generation_number)])
 
     @property
     def moves_head(self) -> bool:
@@ -130,7 +136,7 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
         conversation=conversation,
         tree=tree,
         known=known,
-        new=_new_messages(messages, seqs, added, digests),
+        new=_new_messages(messages, seqs, added, digests, known.next_generation if known else 1),
         settled_calls={
             (seqs[place], call_id): status
             for place, statuses in before.items()
@@ -202,6 +208,7 @@ def _new_messages(
     seqs: Sequence[int],
     added: Sequence[tuple[int, ImportedNode, str | None]],
     digests: Sequence[bytes | None],
+    next_generation: int,
 ) -> list[NewMessage]:
     seen = {message.parent for message in messages[: len(messages) - len(added)]}
     new = []
@@ -219,6 +226,9 @@ def _new_messages(
                 digest=digests[place],
             )
         )
+        if node.model and message.message.role == Role.ASSISTANT:
+            new[-1].generation_number = next_generation
+            next_generation += 1
         seen.add(message.parent)
     return new
 

@@ -7,7 +7,16 @@ from django.core.management import call_command
 from access.actors import Actor, ActorKind
 from access.models import Realm
 from conversations.drafts import MessageDraft, PartDraft
-from conversations.models import Account, Conversation, HeadMove, Message, MessagePart, RawBody, ToolCall
+from conversations.models import (
+    Account,
+    Conversation,
+    Generation,
+    HeadMove,
+    Message,
+    MessagePart,
+    RawBody,
+    ToolCall,
+)
 from conversations.services.appending import append_message
 from conversations.services.importing.importing import import_file
 from conversations.services.importing.report import ExitStatus, ImportReport
@@ -412,3 +421,24 @@ def test_the_command_ends_with_one_where_all_was_refused(realm, tmp_path):
         call_command("import_conversations", str(write(tmp_path, "# no\n", "a.md")), account="c-7")
 
     assert ended.value.code == ExitStatus.REFUSED
+
+
+def test_an_answer_whose_model_is_known_has_an_attempt_that_names_it(imported):
+    mapping = {
+        "u": node("user", "hi"),
+        "a": node("assistant", "hello", "u"),
+        "b": node("assistant", "hullo", "u", metadata={"model_slug": "model-y"}),
+    }
+
+    imported([chat("k", mapping, "a", default_model_slug="model-x")])
+
+    attempts = Generation.objects.order_by("number")
+    assert list(attempts.values_list("number", "served_model", "leaf_seq", "message_seq", "provider")) == [
+        (1, "model-x", 1, 2, "openai"),
+        (2, "model-y", 1, 3, "openai"),
+    ]
+    assert {attempt.dialect for attempt in attempts} == {""}
+    assert {attempt.cost_usd for attempt in attempts} == {None}
+    conversation = Conversation.objects.get()
+    assert conversation.next_generation == 3
+    assert_well_formed(conversation.id)
