@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import anthropic
 import httpx2
@@ -42,7 +43,7 @@ def _anthropic_blocks(stream: bytes) -> list[dict]:
     with client.beta.messages.stream(
         model="m", max_tokens=9, messages=[{"role": "user", "content": "x"}]
     ) as events:
-        return [sdks.known(block.to_dict()) for block in events.get_final_message().content]
+        return [_known(block.to_dict()) for block in events.get_final_message().content]
 
 
 def _serve(stream: bytes) -> httpx2.MockTransport:
@@ -62,7 +63,12 @@ def _kept(dialect: Dialect, message: MessageDraft | None) -> list[dict]:
         return []
     listed = json.loads(f"[{render_message(message, dialect=dialect, style=COMPACT)}]")
     blocks = listed[0]["content"] if dialect == Dialect.ANTHROPIC_MESSAGES else listed
-    return [sdks.known(block) for block in blocks]
+    return [_known(block) for block in blocks]
+
+
+def _known(value: Any) -> Any:
+    known: Callable[[Any], Any] = sdks.known
+    return known(value)
 
 
 def _without_sealed(blocks: list[dict]) -> list[dict]:
