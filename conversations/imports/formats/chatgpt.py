@@ -5,7 +5,9 @@ with a recipient other than `all` is a call, and the tool message that follows
 it is its result, so ids are minted from the calling node.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -194,9 +196,25 @@ def _piece(piece: object, conversation: ImportedConversation, beside: frozenset[
         return block_part(PartType.OTHER, piece, provider_type=kind or "null", said_in="text")
     pointer = as_text(block.get("asset_pointer"))
     asset = pointer.partition("://")[2]
-    if not asset or not any(asset in name for name in beside):
-        conversation.notes.append(f"asset missing: {title_of(pointer)[:120] or 'an image without a pointer'}")
+    name = _asset_beside(asset, beside)
+    if name:
+        note = f"asset {title_of(name)[:120]} stays in the archive; the pointer to it is kept"
+    else:
+        note = f"asset missing: {title_of(pointer)[:120] or 'an image without a pointer'}"
+    conversation.notes.append(note)
     return block_part(PartType.IMAGE, piece, provider_type=kind)
+
+
+def _asset_beside(asset: str, beside: frozenset[str]) -> str:
+    """The archive's file that a pointer means: its name begins with the pointer's id."""
+    names = _names_in_order(beside)
+    place = bisect_left(names, asset)
+    return names[place] if asset and place < len(names) and names[place].startswith(asset) else ""
+
+
+@lru_cache(maxsize=2)
+def _names_in_order(beside: frozenset[str]) -> list[str]:
+    return sorted(name.rpartition("/")[2] for name in beside)
 
 
 def _call(node_id: str, recipient: str, content: object) -> PartDraft:

@@ -137,7 +137,7 @@ def test_an_archive_of_several_files_is_read_whole(tmp_path):
     assert [one.external_ref for one in found.conversations] == ["chatgpt:c0", "chatgpt:c1"]
 
 
-def test_an_asset_that_lies_in_the_archive_is_not_missing(tmp_path):
+def test_an_asset_that_lies_in_the_archive_is_named(tmp_path):
     pointer = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://file_9a"}
     message = said("user", pointer)
     path = tmp_path / "export.zip"
@@ -147,7 +147,7 @@ def test_an_asset_that_lies_in_the_archive_is_not_missing(tmp_path):
 
     (conversation,) = read_file(path).conversations
 
-    assert conversation.notes == []
+    assert conversation.notes == ["asset file_9a-photo.png stays in the archive; the pointer to it is kept"]
 
 
 def test_a_text_that_the_database_cannot_hold_is_kept_in_its_payload(tmp_path):
