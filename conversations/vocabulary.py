@@ -155,3 +155,13 @@ class ReplayObstacle(TextChoices):
 
     RECEIVED_BROKEN = "received_broken"
     FOREIGN_FORMAT = "foreign_format"
+
+
+class ErasedKind(TextChoices):
+    """By what an erased person would be recognised."""
+
+    EXTERNAL_ID = "external_id", "external id"
+    EMAIL = "email", "e-mail address"
+    ACCOUNT = "account", "account"
+    CONVERSATION = "conversation", "conversation"
+    EXTERNAL_REF = "external_ref", "conversation of a source"

@@ -1,6 +1,7 @@
 from conversations.models.account import Account
 from conversations.models.conversation import Conversation, HeadMove
 from conversations.models.derived import Chunk, Summary
+from conversations.models.erased import ErasedSubject
 from conversations.models.generation import Exchange, Generation
 from conversations.models.message import Message, MessagePart, ToolCall
 from conversations.models.notes import ConversationNote
@@ -12,6 +13,7 @@ __all__ = [
     "Chunk",
     "Conversation",
     "ConversationNote",
+    "ErasedSubject",
     "Exchange",
     "Fragment",
     "Generation",

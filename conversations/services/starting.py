@@ -8,7 +8,8 @@ from django.db import IntegrityError, transaction
 from conversations.errors import constraint_of
 from conversations.ids import mint_id
 from conversations.models import Account, Conversation
-from conversations.vocabulary import Source
+from conversations.services.erased import refuse_erased
+from conversations.vocabulary import ErasedKind, Source
 from conversations.wire.literals import readable_copy
 
 
@@ -25,12 +26,14 @@ def start_conversation(
     """Make a conversation, or return the account's one with the same `external_ref`.
 
     Its id is minted from `started_at` where that is known, so that a range of
-    ids is a range of start times.
+    ids is a range of start times. Raises ErasedError for one of a person who was erased.
     """
     if external_ref:
         known = Conversation.objects.filter(account_id=account_id, external_ref=external_ref).first()
         if known is not None:
             return known
+        realm_id = Account.objects.values_list("realm_id", flat=True).get(pk=account_id)
+        refuse_erased(kind=ErasedKind.EXTERNAL_REF, realm_id=realm_id, value=external_ref)
     conversation = Conversation(
         id=mint_id(started_at or now),
         account_id=account_id,
