@@ -84,13 +84,12 @@ def test_the_itemised_report_names_what_a_partial_capture_released(take_in, expo
     ]
 
 
-def test_dates_as_a_dashboards_locale_prints_them_are_refused_line_by_line(take_in, export, month):
-    from conversations.errors import StoreError
+@pytest.mark.parametrize("locale", ["us", "de"])
+def test_dates_as_a_dashboards_locale_prints_them_are_refused(take_in, export, month, locale):
+    with pytest.raises(StoreError) as refused:
+        take_in(export("payments.csv", f"dates={locale}"))
 
-    for locale in ("us", "de"):
-        with pytest.raises(StoreError) as refused:
-            take_in(export("payments.csv", f"dates={locale}"))
-        assert refused.value.rule == "nothing-read"
+    assert refused.value.rule == "nothing-read"
 
 
 def test_money_settled_in_another_currency_is_read_as_the_customer_paid_it(take_in):

@@ -1,0 +1,85 @@
+"""The integrity job: proof that the invariants of tree and ledger hold, or where they do not.
+
+Goes through all conversations and all effects by key, a batch at a time, and changes nothing. The
+job's report says, rule by rule, how many rows break it, and names the first of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.utils import timezone
+
+from conversations.models import Conversation
+from jobs.models import JobRun
+from jobs.services.working import Batch, work
+from ledger.integrity.rules import CONVERSATION_RULES, EFFECT_RULES
+from ledger.models import ToolEffect
+
+KIND = "ledger.verify_integrity"
+AT_ONCE = 500
+# So many places of each rule are named; the number is counted in full.
+PLACES = 50
+type Clock = Callable[[], datetime]
+
+
+def verify_integrity(*, run_id: UUID, clock: Clock = timezone.now, at_once: int = AT_ONCE) -> JobRun | None:
+    """Work on a job of kind `ledger.verify_integrity`; None where there was nothing to claim."""
+
+    def batch(job: JobRun, now: datetime) -> Batch:
+        return _batch(job, at_once)
+
+    return work(run_id=run_id, batch=batch, clock=clock)
+
+
+def broken_rules(rules: Mapping[str, str], ids: Sequence[UUID]) -> dict[str, list[str]]:
+    """Return what breaks these rules within these keys; empty is well."""
+    found: dict[str, list[str]] = {}
+    with connection.cursor() as cursor:
+        for rule, query in rules.items():
+            cursor.execute(query, {"ids": list(ids)})
+            if places := [row[0] for row in cursor.fetchall()]:
+                found[rule] = sorted(places)
+    return found
+
+
+def _batch(job: JobRun, at_once: int) -> Batch:
+    cursor: dict[str, Any] = job.cursor or {"part": "conversations", "after": None}
+    part = cursor["part"]
+    ids = _next(part, cursor["after"], at_once)
+    broken = broken_rules(_RULES[part], ids) if ids else {}
+    report = _added(job.report, broken)
+    counts = {"checked": {part: len(ids)}, "broken": {rule: len(places) for rule, places in broken.items()}}
+    following: dict[str, Any] | None = {"part": part, "after": str(ids[-1])} if ids else None
+    if len(ids) < at_once:
+        following = {"part": "effects", "after": None} if part == "conversations" else None
+    total = None
+    if job.cursor is None:
+        total = Conversation.objects.count() + ToolEffect.objects.count()
+    return Batch(cursor=following, done=len(ids), total=total, counts=counts, report=report)
+
+
+_RULES = {"conversations": CONVERSATION_RULES, "effects": EFFECT_RULES}
+
+
+def _next(part: str, after: str | None, limit: int) -> list[UUID]:
+    rows = Conversation.objects.all() if part == "conversations" else ToolEffect.objects.all()
+    if after is not None:
+        rows = rows.filter(pk__gt=UUID(after))
+    return list(rows.order_by("pk").values_list("pk", flat=True)[:limit])
+
+
+def _added(report: Any, broken: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Add a batch to the report: every rule has its line from the start, those that hold too."""
+    rules = dict((report or {}).get("rules", {}))
+    for name in (*CONVERSATION_RULES, *EFFECT_RULES):
+        rules.setdefault(name, {"broken": 0, "places": []})
+    for rule, places in broken.items():
+        line = rules[rule]
+        rules[rule] = {
+            "broken": line["broken"] + len(places),
+            "places": [*line["places"], *places][:PLACES],
+        }
+    return {"rules": rules, "holds": not any(line["broken"] for line in rules.values())}

@@ -1,0 +1,247 @@
+"""The ledger and the tree as they were known at a moment: read from what is only ever appended.
+
+A state is what the last move before the moment ended in; a head is where the log had it. What
+was learned later does not change what a run with an earlier cut-off reads.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+
+from ledger.models import Compensation, EffectMove, EffectReference, ToolEffect
+from ledger.querysets import PATH_SPANS
+from ledger.vocabulary import CompensationState, EffectState, ReferenceKind
+
+SETTLED = (EffectState.APPLIED, EffectState.COMPENSATED)
+
+_STATE = """
+(SELECT m.to_state FROM ledger_effectmove m WHERE m.effect_id = e.id AND m.moved_at <= %(cut_off)s
+ ORDER BY m.number DESC LIMIT 1)
+"""
+
+# Walks only where something can be off the path: a fork, or a head that was moved up.
+_ABANDONED = """
+WITH RECURSIVE candidates AS MATERIALIZED (
+    SELECT e.id, e.conversation_id, e.call_seq, h.head_seq
+    FROM ledger_tooleffect e
+    JOIN conversations_conversation c ON c.id = e.conversation_id
+    CROSS JOIN LATERAL (
+        SELECT m.head_seq FROM conversations_headmove m
+        WHERE m.conversation_id = c.id AND m.moved_at <= %(cut_off)s ORDER BY m.number DESC LIMIT 1) h
+    WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.requested_at <= %(cut_off)s
+    AND e.call_seq IS NOT NULL AND e.state <> 'pending' AND (c.has_fork OR h.head_seq < e.call_seq)
+), asked AS MATERIALIZED (
+    SELECT e.* FROM candidates e WHERE @state = 'applied'
+), heads AS MATERIALIZED (
+    SELECT DISTINCT conversation_id AS id, head_seq FROM asked
+), @spans
+SELECT a.id FROM asked a
+WHERE NOT EXISTS (
+    SELECT FROM spans s WHERE s.id = a.conversation_id AND a.call_seq BETWEEN s.first_seq AND s.last_seq)
+AND NOT EXISTS (
+    SELECT FROM ledger_effectuse u JOIN spans s ON s.id = u.conversation_id
+    WHERE u.effect_id = a.id AND u.used_at <= %(cut_off)s AND u.seq BETWEEN s.first_seq AND s.last_seq)
+UNION ALL
+SELECT e.id FROM ledger_tooleffect e
+WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.requested_at <= %(cut_off)s
+AND e.call_seq IS NULL AND e.detached_standing = 'abandoned' AND @state = 'applied'
+""".replace("@spans", PATH_SPANS).replace("@state", _STATE)
+
+# Two charges of one tool, for the same arguments or below the same root, of which neither's call
+# stands above the other's: each customer's branch has paid on its own.
+_DUPLICATES = """
+WITH RECURSIVE several AS MATERIALIZED (
+    SELECT conversation_id, tool_name FROM ledger_tooleffect
+    WHERE realm_id = %(realm)s AND processor = %(processor)s AND operation = 'charge'
+    AND call_seq IS NOT NULL AND state <> 'pending' AND requested_at <= %(cut_off)s
+    GROUP BY conversation_id, tool_name HAVING count(*) > 1
+), applied AS MATERIALIZED (
+    SELECT e.id, e.conversation_id, e.tool_name, e.call_seq, e.request_digest, e.key_root_seq
+    FROM ledger_tooleffect e JOIN several USING (conversation_id, tool_name)
+    WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.operation = 'charge'
+    AND e.call_seq IS NOT NULL AND e.requested_at <= %(cut_off)s AND @state = 'applied'
+), pairs AS MATERIALIZED (
+    SELECT b.id AS later, a.id AS earlier, a.conversation_id, a.call_seq AS sought, b.call_seq AS leaf
+    FROM applied a JOIN applied b ON b.conversation_id = a.conversation_id AND b.tool_name = a.tool_name
+    AND a.call_seq < b.call_seq
+    AND (a.request_digest = b.request_digest OR a.key_root_seq = b.key_root_seq)
+), spans AS (
+    SELECT p.later, p.earlier, p.conversation_id, p.sought,
+        coalesce(j.seq, 1) AS first_seq, p.leaf AS last_seq, j.parent_seq AS up
+    FROM pairs p LEFT JOIN LATERAL (
+        SELECT m.seq, m.parent_seq FROM conversations_message m
+        WHERE m.conversation_id = p.conversation_id AND m.seq <= p.leaf
+        AND coalesce(m.parent_seq, 0) <> m.seq - 1 ORDER BY m.seq DESC LIMIT 1) j ON true
+    UNION ALL
+    SELECT s.later, s.earlier, s.conversation_id, s.sought, coalesce(j.seq, 1), s.up, j.parent_seq
+    FROM spans s LEFT JOIN LATERAL (
+        SELECT m.seq, m.parent_seq FROM conversations_message m
+        WHERE m.conversation_id = s.conversation_id AND m.seq <= s.up
+        AND coalesce(m.parent_seq, 0) <> m.seq - 1 ORDER BY m.seq DESC LIMIT 1) j ON true
+    WHERE s.up IS NOT NULL
+)
+SELECT p.later, array_agg(p.earlier ORDER BY p.earlier) FROM pairs p
+WHERE NOT EXISTS (
+    SELECT FROM spans s WHERE s.later = p.later AND s.earlier = p.earlier
+    AND p.sought BETWEEN s.first_seq AND s.last_seq)
+GROUP BY p.later ORDER BY p.later
+""".replace("@state", _STATE)
+
+# Pending now, or settled only after the moment.
+_PENDING = """
+SELECT e.id FROM ledger_tooleffect e
+WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.requested_at <= %(before)s
+AND (e.state = 'pending' OR EXISTS (
+    SELECT FROM ledger_effectmove m WHERE m.effect_id = e.id AND m.number = 2 AND m.moved_at > %(cut_off)s))
+ORDER BY e.id
+"""
+
+
+@dataclass(slots=True)
+class EffectAsOf:
+    """One effect as it was known; `references` are the ids it was known by, with what each is."""
+
+    id: UUID
+    realm_id: int
+    account_id: UUID | None
+    operation: str
+    state: EffectState
+    external_ref: str
+    currency: str
+    amount_minor: int | None
+    settled_minor: int
+    requested_at: datetime
+    sent_at: datetime | None
+    settled_at: datetime | None
+    customer: str
+    references: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state in SETTLED
+
+
+@dataclass(frozen=True, slots=True)
+class RefundAsOf:
+    """One compensation as it was known. `failed` with `has_settled` is money that came back."""
+
+    id: UUID
+    effect_id: UUID
+    reference: str
+    amount_minor: int
+    currency: str
+    state: CompensationState
+    has_settled: bool
+    settled_at: datetime | None
+    failed_at: datetime | None
+
+
+def effects_as_of(ids: Collection[UUID], *, cut_off: datetime) -> dict[UUID, EffectAsOf]:
+    """Return these effects as they were known; those that had not begun are left out."""
+    found = ToolEffect.objects.filter(pk__in=ids, requested_at__lte=cut_off).order_by("pk")
+    states = _states(ids, cut_off)
+    known = {effect.pk: _effect(effect, states.get(effect.pk, EffectState.PENDING)) for effect in found}
+    references = EffectReference.objects.filter(effect_id__in=known, seen_at__lte=cut_off).order_by("id")
+    for effect_id, kind, reference in references.values_list("effect_id", "kind", "reference"):
+        known[effect_id].references.setdefault(reference, kind)
+    return known
+
+
+def _states(ids: Collection[UUID], cut_off: datetime) -> dict[UUID, EffectState]:
+    moves = EffectMove.objects.filter(effect_id__in=ids, moved_at__lte=cut_off).order_by(
+        "effect_id", "number"
+    )
+    return {effect_id: EffectState(state) for effect_id, state in moves.values_list("effect_id", "to_state")}
+
+
+def _effect(effect: ToolEffect, state: EffectState) -> EffectAsOf:
+    is_settled = state in SETTLED
+    return EffectAsOf(
+        id=effect.pk,
+        realm_id=effect.realm_id,
+        account_id=effect.account_id,
+        operation=effect.operation,
+        state=state,
+        external_ref=effect.external_ref if is_settled else "",
+        currency=effect.currency,
+        amount_minor=effect.amount_minor,
+        settled_minor=(effect.amount_settled_minor or 0) if is_settled else 0,
+        requested_at=effect.requested_at,
+        sent_at=effect.sent_at,
+        settled_at=effect.settled_at if is_settled else None,
+        customer=str(effect.find_by.get("customer", "")),
+    )
+
+
+def refunds_as_of(found: Q, *, cut_off: datetime) -> list[RefundAsOf]:
+    """Return the compensations of a condition as they were known, oldest first."""
+    rows = Compensation.objects.filter(found, requested_at__lte=cut_off).order_by("requested_at", "id")
+    return [_refund(row, cut_off) for row in rows]
+
+
+def _refund(row: Compensation, cut_off: datetime) -> RefundAsOf:
+    settled = row.settled_at if row.settled_at and row.settled_at <= cut_off else None
+    failed = row.failed_at if row.failed_at and row.failed_at <= cut_off else None
+    if failed:
+        state = CompensationState.FAILED
+    elif settled:
+        state = CompensationState.SETTLED
+    else:
+        state = CompensationState.SENT
+    return RefundAsOf(
+        id=row.pk,
+        effect_id=row.effect_id,
+        reference=row.external_ref,
+        amount_minor=row.amount_minor,
+        currency=row.currency,
+        state=state,
+        has_settled=settled is not None,
+        settled_at=settled,
+        failed_at=failed,
+    )
+
+
+def given_back(effects: Collection[UUID], *, cut_off: datetime) -> dict[UUID, int]:
+    """Return what refunds had given back of these effects; nothing for those without any."""
+    back: dict[UUID, int] = {}
+    for refund in refunds_as_of(Q(effect_id__in=list(effects)), cut_off=cut_off):
+        if refund.state == CompensationState.SETTLED:
+            back[refund.effect_id] = back.get(refund.effect_id, 0) + refund.amount_minor
+    return back
+
+
+def abandoned_as_of(*, realm_id: int, processor: str, cut_off: datetime) -> list[UUID]:
+    """Return applied effects that no call on the path of the head of then had made or used.
+
+    Costs as much as there are effects in conversations that forked or whose head was moved up.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ABANDONED, {"realm": realm_id, "processor": processor, "cut_off": cut_off})
+        return sorted(row[0] for row in cursor.fetchall())
+
+
+def duplicates_as_of(*, realm_id: int, processor: str, cut_off: datetime) -> list[tuple[UUID, list[UUID]]]:
+    """Return each charge that repeats earlier ones of sibling branches, with those."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DUPLICATES, {"realm": realm_id, "processor": processor, "cut_off": cut_off})
+        return [(later, list(earlier)) for later, earlier in cursor.fetchall()]
+
+
+def pending_as_of(*, realm_id: int, processor: str, before: datetime, cut_off: datetime) -> list[UUID]:
+    """Return effects begun until `before` that had no answer at the cut-off."""
+    asked = {"realm": realm_id, "processor": processor, "before": before, "cut_off": cut_off}
+    with connection.cursor() as cursor:
+        cursor.execute(_PENDING, asked)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def in_batches(ids: Sequence[UUID], size: int = 2000) -> Iterator[Sequence[UUID]]:
+    for begin in range(0, len(ids), size):
+        yield ids[begin : begin + size]
+
+
+CHARGE_REFERENCES = (ReferenceKind.CHARGE, ReferenceKind.INTENT)

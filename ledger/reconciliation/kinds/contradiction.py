@@ -1,0 +1,51 @@
+"""What the processor says and no move of a state can express; above all, two charges under one key."""
+
+from ledger.models import Contradiction
+from ledger.reconciliation.as_of import EffectAsOf
+from ledger.reconciliation.context import RunContext
+from ledger.reconciliation.judged import Seen
+from ledger.reconciliation.movements import Movement
+from ledger.reconciliation.vocabulary import FindingKind
+from ledger.vocabulary import ContradictionKind
+
+
+def second_charge(movement: Movement, effect: EffectAsOf) -> Seen:
+    """Name a charge beside the one that the effect is; a webhook may have told of it already."""
+    return Seen(
+        kind=FindingKind.CONTRADICTION,
+        subject=f"{ContradictionKind.SECOND_CHARGE}:{movement.reference}",
+        occurred_at=movement.occurred_at,
+        effect_id=effect.id,
+        reference=movement.reference,
+        currency=movement.currency,
+        amount_minor=movement.moved_minor,
+        facts={
+            "contradiction": ContradictionKind.SECOND_CHARGE.value,
+            "beside": effect.external_ref,
+            "statement": True,
+        },
+    )
+
+
+def find(context: RunContext) -> list[Seen]:
+    """Return what the ledger has kept until the cut-off; it stays a finding until a person resolves it."""
+    run = context.run
+    kept = Contradiction.objects.filter(
+        effect__realm_id=run.realm_id, processor=run.processor, seen_at__lte=run.cut_off
+    ).order_by("id")
+    return [_seen(one) for one in kept.select_related("effect")]
+
+
+def _seen(one: Contradiction) -> Seen:
+    is_second = one.kind == ContradictionKind.SECOND_CHARGE and one.reference
+    subject = f"{one.kind}:{one.reference}" if is_second else f"{one.kind}:{one.effect_id}:{one.reference}"
+    return Seen(
+        kind=FindingKind.CONTRADICTION,
+        subject=subject[:255],
+        occurred_at=one.occurred_at or one.seen_at,
+        effect_id=one.effect_id,
+        reference=one.reference,
+        currency=one.currency,
+        amount_minor=one.amount_minor,
+        facts={"contradiction": one.kind, "beside": one.effect.external_ref},
+    )

@@ -1,0 +1,31 @@
+"""Two branches of one fork have charged for the same thing, and both charges stand.
+
+The same tool, with the same arguments or below the same branch root, and neither call above the
+other. The finding is about the later charge. Equal charges on one path are two purchases.
+"""
+
+from ledger.reconciliation.as_of import duplicates_as_of, effects_as_of, in_batches
+from ledger.reconciliation.context import RunContext
+from ledger.reconciliation.judged import Seen
+from ledger.reconciliation.vocabulary import FindingKind
+
+
+def find(context: RunContext) -> list[Seen]:
+    run = context.run
+    found = dict(duplicates_as_of(realm_id=run.realm_id, processor=run.processor, cut_off=run.cut_off))
+    seen: list[Seen] = []
+    for batch in in_batches(list(found)):
+        for effect in effects_as_of(batch, cut_off=run.cut_off).values():
+            seen.append(
+                Seen(
+                    kind=FindingKind.DUPLICATE,
+                    subject=str(effect.id),
+                    occurred_at=effect.settled_at or effect.requested_at,
+                    effect_id=effect.id,
+                    reference=effect.external_ref,
+                    currency=effect.currency,
+                    amount_minor=effect.settled_minor,
+                    facts={"of": [str(earlier) for earlier in found[effect.id]]},
+                )
+            )
+    return seen
