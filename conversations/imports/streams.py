@@ -23,6 +23,7 @@ Shape = Literal["array", "values", "lines", "csv"]
 
 HEAD_BYTES: Final = 1 << 20
 SAMPLE_RECORDS: Final = 24
+SAMPLE_BYTES: Final = 2 << 20
 _TEXT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".traj"})
 _BOM = b"\xef\xbb\xbf"
 # A zip member that claims more than this is refused before it is opened.
@@ -86,9 +87,11 @@ class Document:
     def sample(self) -> list[Record]:
         """Give the first few records, to judge the format by."""
         first: list[Record] = []
+        size = 0
         for record in self.records():
             first.append(record)
-            if len(first) == SAMPLE_RECORDS:
+            size += len(record.raw)
+            if len(first) == SAMPLE_RECORDS or size > SAMPLE_BYTES:
                 break
         return first
 

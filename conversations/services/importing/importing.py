@@ -16,7 +16,9 @@ from conversations.imports.detect import Format, Found, detect_format
 from conversations.imports.streams import Document, open_documents
 from conversations.imports.traffic import TrafficCall
 from conversations.imports.trouble import Broken, RefusedFileError
+from conversations.models import Account
 from conversations.services.accounts import ensure_account
+from conversations.services.erased import ErasedError
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.traffic import record_call
 from conversations.services.importing.writers import Writers
@@ -25,7 +27,7 @@ from conversations.wire.literals import readable_copy
 
 # A batch ends with whichever comes first; a conversation is never divided.
 BATCH_MESSAGES: Final = 4_000
-BATCH_BYTES: Final = 16 << 20
+BATCH_BYTES: Final = 8 << 20
 
 type Progress = Callable[[Found], None]
 
@@ -139,9 +141,12 @@ class _Batch:
         if not self._waiting:
             return
         terms = self._terms
-        account = ensure_account(realm=terms.realm, external_id=self._owner, now=terms.now)
-        destination = Destination(account.pk, terms.actor, terms.now, terms.keep_originals)
-        self._writers.write(destination, self._waiting)
+        account = self._account(self._owner, [one.place for one in self._waiting])
+        if account is not None:
+            destination = Destination(
+                terms.realm.pk, account.pk, terms.actor, terms.now, terms.keep_originals
+            )
+            self._writers.write(destination, self._waiting)
         self._waiting, self._refs = [], set()
         self._messages = self._bytes = 0
 
@@ -160,5 +165,15 @@ class _Batch:
     def _record(self, owner: str, call: TrafficCall) -> None:
         """The recorder matches each call against what the one before has written."""
         terms = self._terms
-        account = ensure_account(realm=terms.realm, external_id=owner, now=terms.now)
-        record_call(call=call, account=account, actor=terms.actor, now=terms.now, report=self._report)
+        account = self._account(owner, [call.place])
+        if account is not None:
+            record_call(call=call, account=account, actor=terms.actor, now=terms.now, report=self._report)
+
+    def _account(self, owner: str, places: list[str]) -> Account | None:
+        """The customer's account; none for somebody who was erased, and that is said."""
+        try:
+            return ensure_account(realm=self._terms.realm, external_id=owner, now=self._terms.now)
+        except ErasedError as error:
+            for place in places:
+                self._report.fail(place, error.explanation)
+            return None

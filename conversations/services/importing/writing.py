@@ -12,7 +12,7 @@ refused, and written again it finds what the first wrote.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
@@ -21,13 +21,14 @@ from access.actors import Actor
 from conversations.drafts import ImportedConversation
 from conversations.errors import StoreError, explained
 from conversations.imports.trouble import UnreadableError
-from conversations.models import Conversation, HeadMove, RawBody, ToolCall
+from conversations.models import Conversation, ErasedSubject, HeadMove, RawBody, ToolCall
 from conversations.reads.path import read_messages
+from conversations.services.erased import subject_digest
 from conversations.services.importing.planning import Known, Plan, counts_of, original_digest, plan
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.rows import RowBatch
 from conversations.services.placing import check_deferred
-from conversations.vocabulary import CallStatus, HeadMoveReason, RawClass
+from conversations.vocabulary import CallStatus, ErasedKind, HeadMoveReason, RawClass
 
 _PATIENCE: Final = 3
 _UPDATED: Final = (
@@ -46,17 +47,25 @@ _IMPORTED: Final = frozenset({HeadMoveReason.IMPORT, HeadMoveReason.IMPORT_REPAI
 class Destination:
     """Whose conversations they become, by whom and when."""
 
+    realm_id: int
     account_id: UUID
     actor: Actor
     now: datetime
     keep_originals: bool
 
 
+class Written(NamedTuple):
+    """What was planned and written, and what was refused for whose it is."""
+
+    plans: list[Plan]
+    erased: list[ImportedConversation]
+
+
 def write_batch(destination: Destination, conversations: Sequence[ImportedConversation]) -> ImportReport:
     """Write a batch and say what became of it; safe to repeat, and for two imports at once."""
     report = ImportReport()
     try:
-        plans = _write_with_patience(destination, conversations)
+        plans, erased = _write_with_patience(destination, conversations)
     except (DatabaseError, StoreError, UnreadableError, UnicodeError) as error:
         if len(conversations) == 1:
             report.fail(conversations[0].place, _reason(error))
@@ -64,6 +73,8 @@ def write_batch(destination: Destination, conversations: Sequence[ImportedConver
             for conversation in conversations:
                 report.absorb(write_batch(destination, [conversation]))
         return report
+    for gone in erased:
+        report.fail(gone.place, "of somebody who was erased; nothing of it is kept")
     for one in plans:
         report.counts.update(counts_of(one))
         if not one.adds_nothing:
@@ -72,9 +83,7 @@ def write_batch(destination: Destination, conversations: Sequence[ImportedConver
     return report
 
 
-def _write_with_patience(
-    destination: Destination, conversations: Sequence[ImportedConversation]
-) -> list[Plan]:
+def _write_with_patience(destination: Destination, conversations: Sequence[ImportedConversation]) -> Written:
     """Write; where another import was first with a conversation, write again beside what it wrote."""
     for _ in range(_PATIENCE):
         try:
@@ -85,7 +94,7 @@ def _write_with_patience(
     return _write(destination, conversations)
 
 
-def _write(destination: Destination, conversations: Sequence[ImportedConversation]) -> list[Plan]:
+def _write(destination: Destination, conversations: Sequence[ImportedConversation]) -> Written:
     with explained(place="import"), transaction.atomic():
         batch = RowBatch(
             account_id=destination.account_id,
@@ -93,7 +102,11 @@ def _write(destination: Destination, conversations: Sequence[ImportedConversatio
             now=destination.now,
             keep_originals=destination.keep_originals,
         )
-        plans = _plan_and_add(batch, conversations)
+        _lock_account(destination.account_id)
+        # Asked with the lock held: an erasure that was waited for is seen.
+        erased = _of_the_erased(destination, conversations)
+        gone = {id(one) for one in erased}
+        plans = _plan_and_add(batch, [one for one in conversations if id(one) not in gone])
         with connection.cursor() as cursor:
             # The search's index takes an import's words in fewer, larger helpings; `settle_search` ends it.
             cursor.execute("SET LOCAL gin_pending_list_limit = '64MB'")
@@ -101,11 +114,10 @@ def _write(destination: Destination, conversations: Sequence[ImportedConversatio
         _update_known(batch)
         # At commit nobody would be there to say which conversation was refused.
         check_deferred()
-    return plans
+    return Written(plans, erased)
 
 
 def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation]) -> list[Plan]:
-    _lock_account(batch.account_id)
     ids = _lock_known(batch.account_id, [one.external_ref for one in conversations])
     plans = []
     for conversation in conversations:
@@ -119,6 +131,24 @@ def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation]
         if not one.adds_nothing:
             ids[conversation.external_ref] = batch.add(one)
     return plans
+
+
+def _of_the_erased(
+    destination: Destination, conversations: Sequence[ImportedConversation]
+) -> list[ImportedConversation]:
+    """Conversations that an erasure took away, or whose source names a customer who was erased."""
+    asked: dict[bytes, list[ImportedConversation]] = {}
+    for one in conversations:
+        for kind, value in (
+            (ErasedKind.EXTERNAL_REF, one.external_ref),
+            (ErasedKind.EXTERNAL_ID, one.account_external_id),
+        ):
+            if value:
+                digest = subject_digest(kind=kind, realm_id=destination.realm_id, value=value)
+                asked.setdefault(digest, []).append(one)
+    known = ErasedSubject.objects.filter(digest__in=asked).values_list("digest", flat=True)
+    found = {id(one): one for digest in known for one in asked[bytes(digest)]}
+    return list(found.values())
 
 
 def _lock_account(account_id: UUID) -> None:

@@ -18,11 +18,13 @@ from conversations.models import (
     ToolCall,
 )
 from conversations.services.appending import append_message
+from conversations.services.erased import remember_erased, subject_digest
 from conversations.services.importing.importing import import_file
 from conversations.services.importing.report import ExitStatus, ImportReport
 from conversations.services.raw_bodies import open_raw_body
 from conversations.vocabulary import (
     CallStatus,
+    ErasedKind,
     HeadMoveReason,
     PartType,
     RawClass,
@@ -442,3 +444,31 @@ def test_an_answer_whose_model_is_known_has_an_attempt_that_names_it(imported):
     conversation = Conversation.objects.get()
     assert conversation.next_generation == 3
     assert_well_formed(conversation.id)
+
+
+def erase(realm, kind, value) -> None:
+    digest = subject_digest(kind=kind, realm_id=realm.pk, value=value)
+    remember_erased(digests=[(kind, digest)], now=NOW)
+
+
+def test_a_conversation_that_was_erased_is_not_brought_back(imported, realm):
+    erase(realm, ErasedKind.EXTERNAL_REF, "chatgpt:k2")
+
+    report = imported(five())
+
+    assert Conversation.objects.count() == 4
+    assert [(one.place, one.text) for one in report.failed] == [
+        ("export.json, item 2", "of somebody who was erased; nothing of it is kept")
+    ]
+
+
+def test_an_erased_customer_comes_back_neither_as_account_nor_as_the_sources(imported, realm):
+    erase(realm, ErasedKind.EXTERNAL_ID, "cust-1")
+    table = "chat,role,text,user_id\nx,user,hi,cust-1\ny,user,ho,cust-2\n"
+
+    imported(table, "dump.csv", account="")
+    imported(table, "dump.csv", account="somebody")
+
+    owners = Conversation.objects.values_list("account__external_id", "external_ref")
+    assert sorted(owners) == [("cust-2", "table:y"), ("somebody", "table:y")]
+    assert not Account.objects.filter(external_id="cust-1").exists()
