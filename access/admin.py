@@ -94,7 +94,7 @@ class StaffMemberInline(admin.StackedInline):
 class StaffAdmin(Managed, UserAdmin):
     inlines = (StaffMemberInline,)
     actions = ("reset_second_factor", "end_pause")
-    list_display = ("username", "first_name", "last_name", "roles", "is_active", "last_login")
+    list_display = ("username", "email", "first_name", "last_name", "roles", "is_active", "last_login")
     list_filter = ("is_active", "is_superuser", "groups")
     filter_horizontal = ("groups",)
     fieldsets = (

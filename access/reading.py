@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponseBase
+from psycopg.pq import TransactionStatus
 
 from access.permissions import DECLARED_RIGHTS, View, staff_of
 from access.reach import Reach, reach_of
@@ -39,22 +40,37 @@ def reading_as(reach: Reach) -> Iterator[None]:
     Where the roles are one (no reader, or one that the application may not become), the console's
     own conditions are all that limits.
     """
-    if _may_become_reader():
-        realms = "*" if reach.sees_all else ",".join(str(key) for key in sorted(reach.realm_ids))
-        with _standing(READER, realms):
-            yield
-    else:
+    if not _may_become_reader():
         yield
+        return
+    before, is_outermost = _here.standing, not connection.in_atomic_block
+    try:
+        with transaction.atomic():
+            _stand(READER, "*" if reach.sees_all else ",".join(map(str, sorted(reach.realm_ids))))
+            yield
+            # The end of the transaction forgets it; one further out goes on as what it was. After
+            # an error the savepoint does that.
+            if not is_outermost:
+                _stand(*before)
+    finally:
+        _here.standing = before
 
 
 @contextmanager
 def as_application() -> Iterator[None]:
     """Step out of a reading for what has to be written or is not a customer's; else change nothing."""
-    if is_reading():
-        with _standing("none", ""):
-            yield
-    else:
+    if not is_reading():
         yield
+        return
+    before = _here.standing
+    _stand("none", "")
+    try:
+        yield
+    finally:
+        _here.standing = before
+        # In a transaction that failed nothing can be set, and its end forgets what was.
+        if connection.connection.info.transaction_status is TransactionStatus.INTRANS:
+            _stand(*before)
 
 
 def reading_rows[Row](reach: Reach, rows: Callable[[], Iterator[Row]]) -> Iterator[Row]:
@@ -93,28 +109,12 @@ class _Here(threading.local):
 _here: Final = _Here()
 
 
-@contextmanager
-def _standing(role: str, realms: str) -> Iterator[None]:
-    """Stand so until the end of the block; a transaction further out then goes on as what it was.
-
-    On an error the database forgets it with the savepoint or the transaction.
-    """
-    before = _here.standing
-    with transaction.atomic():
-        try:
-            _set(role, realms)
-            _here.standing = (role, realms)
-            yield
-            _set(*before)
-        finally:
-            _here.standing = before
-
-
-def _set(role: str, realms: str) -> None:
+def _stand(role: str, realms: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('role', %s, true), set_config('counterfoil.realms', %s, true)", [role, realms]
         )
+    _here.standing = (role, realms)
 
 
 def _may_become_reader() -> bool:

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from access.models.log import StatedReason
 from access.permissions import holds
 from access.reach import Reach
+from access.reading import as_application
 from access.rights import RightName
 from console.filtering import FilterGroup, filter_group
 from console.thread.links import conversation_url
@@ -102,7 +103,8 @@ def _opened(user: User, conversation_ids: set[UUID], now: datetime) -> set[UUID]
     reasons = StatedReason.objects.filter(
         user=user, conversation_id__in=conversation_ids, valid_until__gt=now
     )
-    return set(reasons.values_list("conversation_id", flat=True))
+    with as_application():
+        return set(reasons.values_list("conversation_id", flat=True))
 
 
 def _text(hit: WordHit, *, is_open: bool) -> Text:

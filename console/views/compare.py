@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 from access.addresses import address_of
 from access.models.log import TargetKind
 from access.permissions import actor_of, holds, requires, staff_of
+from access.reading import reads_customers
 from access.rights import RightName
 from console.frame import frame_context
 from console.opening import log_opening, opening_for
@@ -25,6 +26,7 @@ from console.views.conversation import number_in, reachable
 @never_cache
 @require_GET
 @requires(RightName.READ_CONVERSATIONS)
+@reads_customers
 def compare(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     now = timezone.now()
     a, b = number_in(request, "a"), number_in(request, "b")

@@ -11,6 +11,7 @@ from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
 from access.permissions import actor_of, holds, requires
 from access.reach import reach_of
+from access.reading import reading_rows, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
 from console.conversation_list import CSV_HEADER, PAGE_SIZE, csv_rows, filter_groups, listed, rows_of
@@ -31,6 +32,7 @@ TYPED = ("title", "account", "realm", "model", "tool", "active_until")
 
 @require_GET
 @requires(RightName.READ_CONVERSATIONS)
+@reads_customers
 def conversations(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     reach = reach_of(request.user)
@@ -68,7 +70,8 @@ def conversations(request: HttpRequest) -> HttpResponse:
 @requires(RightName.READ_CONVERSATIONS)
 def conversations_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Stream the whole filtered list. The row in the access log stands before the first line leaves."""
-    filters = ListedConversationFilter(request.GET, queryset=listed(reach_of(request.user)))
+    reach = reach_of(request.user)
+    filters = ListedConversationFilter(request.GET, queryset=listed(reach))
     if not filters.is_valid():
         raise BadRequest("a filter of this list cannot be read")
     log_access(
@@ -79,7 +82,8 @@ def conversations_csv(request: HttpRequest) -> StreamingHttpResponse:
         now=timezone.now(),
         address=address_of(request),
     )
-    rows = csv_rows(filters.qs, sees_effects=holds(request.user, RightName.READ_EFFECTS))
+    sees_effects = holds(request.user, RightName.READ_EFFECTS)
+    rows = reading_rows(reach, lambda: csv_rows(filters.qs, sees_effects=sees_effects))
     return StreamingHttpResponse(
         csv_lines(header=CSV_HEADER, rows=rows),
         content_type="text/csv; charset=utf-8",

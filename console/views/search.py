@@ -15,6 +15,7 @@ from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
 from access.permissions import actor_of, holds, requires, staff_of
 from access.reach import reach_of
+from access.reading import reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
 from console.frame import frame_context
@@ -28,6 +29,7 @@ PURPOSE = "Finds every id as it stands, e-mail addresses of customers, and words
 @never_cache
 @require_GET
 @requires(RightName.READ_CONVERSATIONS)
+@reads_customers
 def search(request: HttpRequest) -> HttpResponse:
     """One exact place is opened at once; several are listed, each saying what it is.
 

@@ -120,7 +120,7 @@ ORDER BY m.created_at DESC, p.conversation_id DESC, p.seq DESC, p.ordinal LIMIT 
 """
 
 
-def _sought(terms: Sequence[Term]) -> tuple[str, list[object]]:
+def _sought(terms: Sequence[Term]) -> tuple[str, list[Any]]:
     """Return the query of the words as SQL, and the parameters of it and of what is sought in pairs.
 
     Without words it is null, without pairs they are none; with neither nothing is found.

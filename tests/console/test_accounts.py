@@ -8,8 +8,9 @@ from conversations.services.accounts import ensure_account
 from tests.console.conftest import COST, NOW
 from tests.conversations.drafts import assistant, user
 
-# The session, the user, two of permissions, the reach, the page, the header's staff.
-QUERIES = 7
+# The session, the user, two of permissions, the reach, the page, the header's staff; to read as the
+# reader: the reach, a savepoint and its end, the role and back.
+QUERIES = 12
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ from conversations.services.starting import start_conversation
 from tests.console.conftest import NOW
 from tests.conversations.drafts import assistant, calls, results, user
 
-# The session, the user, two of permissions, the reach, the page, its effects, the header's staff.
-QUERIES = 8
+# The session, the user, two of permissions, the reach, the page, its effects, the header's staff; to read
+# as the reader: the reach, a savepoint and its end, the role and back.
+QUERIES = 13
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ from tests.conversations.drafts import assistant, calls, results, user
 
 CALL = "toolu_01A7bK9wq2Vd8sJ1n4Yh2P"
 # The session, the user, two of permissions, the reach; a savepoint and its end; the probes, one for
-# each kind of table; the lives of the calls.
-EXACT_QUERIES = 19
+# each kind of table; the lives of the calls. To read as the reader: the reach, a savepoint and its end,
+# the role and back.
+EXACT_QUERIES = 24
 
 
 @pytest.fixture
