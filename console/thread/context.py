@@ -47,6 +47,8 @@ def page_context(
         "next_move": _next_move(page),
         "next_body_url": _next_body_url(page),
         "log_times": "clock" if _is_one_day(page) else "both",
+        "is_whole_log": asked.all_moves,
+        "older_moves": page.log[-1].move.number if asked.all_moves and page.log else 0,
         "notes": page.notes,
         "note_form": NoteForm(),
         "quarantine": page.quarantine,

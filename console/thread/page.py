@@ -22,6 +22,7 @@ from conversations.vocabulary import RawClass
 PIECE: Final = 50
 _MOST_LATER: Final = 20
 _MOST_NOTES: Final = 100
+_MOVES_ON_A_PAGE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Asked:
     move: str = ""
     at: str = ""
     all_moves: bool = False
+    moves_before: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def read_page(*, conversation: Conversation, opening: Opening, asked: Asked) -> 
     """
     conversation_id = conversation.pk
     tree = Tree(read_skeleton(conversation_id=conversation_id))
-    moves = read_moves(conversation_id=conversation_id, limit=_moves_wanted(asked))
+    moves = read_moves(conversation_id=conversation_id, before=asked.moves_before, limit=_moves_wanted(asked))
     as_of, trouble = _as_of(conversation_id, asked)
     live = tree.path_to(conversation.head_seq)
     effects = read_effects(conversation_id, live=set(live))
@@ -249,4 +251,5 @@ def _by_message(effects: Sequence[ShownEffect]) -> dict[int, list[ShownEffect]]:
 
 
 def _moves_wanted(asked: Asked) -> int:
-    return 5_000 if asked.all_moves else 1_000
+    """Unfolded, a page of the log; folded, enough of it for a line a turn."""
+    return _MOVES_ON_A_PAGE if asked.all_moves else 1_000

@@ -108,6 +108,7 @@ def asked_of(request: HttpRequest) -> Asked:
         move=request.GET.get("move", ""),
         at=request.GET.get("at", "")[:80],
         all_moves=request.GET.get("moves") == "all",
+        moves_before=number_in(request, "before"),
     )
 
 

@@ -297,3 +297,20 @@ def test_the_map_folds_long_paths_and_wide_forks(page_of, make_conversation, say
     assert drawn.branches == 13
     assert {dot.kind for dot in drawn.dots} == {"live", "abandoned"}
     assert "13 branches" in page_of(conversation).content.decode()
+
+
+def test_the_head_log_is_folded_and_can_be_read_whole_page_by_page(page_of, make_conversation, say):
+    conversation = make_conversation()
+    for number in range(130):
+        say(conversation, user(f"q{number}"))
+        say(conversation, assistant(f"a{number}"))
+
+    folded = [line.move.number for line in page_of(conversation).context["page"].log]
+    whole = page_of(conversation, "?moves=all")
+    older = page_of(conversation, "?moves=all&before=61")
+
+    assert (folded[0], folded[1], folded[-1], len(folded)) == (260, 259, 1, 13)
+    assert [line.move.number for line in whole.context["page"].log] == list(range(260, 60, -1))
+    assert 'href="?moves=all&amp;before=61"' in whole.content.decode()
+    assert [line.move.number for line in older.context["page"].log] == list(range(60, 0, -1))
+    assert "Moves before" not in older.content.decode()
