@@ -4,10 +4,15 @@ from uuid import UUID
 
 from celery import shared_task
 
-from retention.purging.job import PURGE
-from retention.purging.job import purge as work_purge
+from retention.erasure.job import ERASE, erase
+from retention.purging.job import PURGE, purge
 
 
 @shared_task(name=PURGE)
-def purge(run_id: str) -> None:
-    work_purge(run_id=UUID(run_id))
+def purge_what_is_due(run_id: str) -> None:
+    purge(run_id=UUID(run_id))
+
+
+@shared_task(name=ERASE)
+def erase_one_person(run_id: str) -> None:
+    erase(run_id=UUID(run_id))

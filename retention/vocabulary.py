@@ -73,3 +73,48 @@ class Blocker(TextChoices):
     OPEN_REFUND = "open_refund", "A refund is on its way"
     FINDING = "finding", "A finding is open"
     BUSY = "busy", "Somebody else was working on it"
+
+
+class RequestState(TextChoices):
+    """Where an erasure request stands. Partly done: something was held, the rest is gone."""
+
+    INTAKE = "intake", "Taken in"
+    IDENTIFIED = "identified", "Identity checked"
+    PREVIEWED = "previewed", "Waits for approval"
+    APPROVED = "approved", "Approved"
+    RUNNING = "running", "Running"
+    PARTLY_DONE = "partly_done", "Partly done"
+    DONE = "done", "Done"
+    WITHDRAWN = "withdrawn", "Withdrawn"
+
+
+class RequestOrigin(TextChoices):
+    DESK = "desk", "The desk"
+    RESTORED = "restored", "Came back with a restore"
+
+
+class IdentityCheck(TextChoices):
+    SIGNED_IN = "signed_in", "Signed in to the account"
+    CONFIRMED_EMAIL = "confirmed_email", "Answered from the account's address"
+    DOCUMENT = "document", "Showed a document"
+    AUTHORITY = "authority", "Asked by an authority or a representative"
+
+
+class IdentifierKind(TextChoices):
+    EMAIL = "email", "E-mail address"
+    EXTERNAL_ID = "external_id", "Customer's own id"
+    ALIAS = "alias", "Another name"
+
+
+class StepState(TextChoices):
+    WAITING = "waiting", "Waiting"
+    DONE = "done", "Done"
+    SKIPPED = "skipped", "Done, something kept"
+    FAILED = "failed", "Failed"
+    REQUESTED = "requested", "Requested, unconfirmed"
+
+
+class CopyState(TextChoices):
+    REQUESTED = "requested", "Requested, unconfirmed"
+    CONFIRMED = "confirmed", "Confirmed"
+    REFUSED = "refused", "Refused"

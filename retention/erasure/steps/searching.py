@@ -1,0 +1,152 @@
+"""Searching for what the person is called: every text of every table, every raw body, every file.
+
+Page by page: a stretch of a table's blocks, a run of raw bodies, a folder of files. What is found
+is named by table and column, never by content.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from conversations.services.blobs import blob_storage
+from retention.erasure.outcome import Outcome
+from retention.erasure.patterns import byte_forms, holds_any, like_patterns
+from retention.erasure.steps.raw_bodies import opened
+from retention.erasure.subject import Subject
+
+BLOCKS = 4_000
+RAW_BODIES = 200
+# The request itself knows the names until the receipt is written.
+_OF_THE_REQUEST = "retention_erasureidentifier"
+
+_WRITTEN = {0: "\\000", 92: "\\\\"} | {byte: f"\\{byte:03o}" for byte in range(128, 256)}
+
+_COLUMNS = """
+SELECT c.relname, array_agg(a.attname ORDER BY a.attnum), array_agg(t.typname::text ORDER BY a.attnum),
+    (pg_relation_size(c.oid) / current_setting('block_size')::int)::int
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> %s
+AND a.attnum > 0 AND NOT a.attisdropped
+AND t.typname IN ('text', 'varchar', 'bpchar', 'json', 'jsonb', 'bytea', 'name', '_text', '_varchar')
+AND has_table_privilege(c.oid, 'SELECT')
+GROUP BY 1, c.oid ORDER BY 1
+"""
+
+
+def run(subject: Subject, after: Any) -> Outcome:
+    """`after` is [kind, name, position]: tables first, then raw bodies, then files."""
+    names = subject.searched_names
+    if not names:
+        return Outcome(cause="no name of the person is long enough to search for")
+    kind, name, position = after or ["table", "", 0]
+    if kind == "table":
+        return _search_tables(names, name, position)
+    if kind == "raw":
+        return _search_raw_bodies(names, name)
+    return _search_files(names, name)
+
+
+def searched_columns() -> list[tuple[str, list[str], list[str], int]]:
+    """Return every table with its columns that can hold text, their types, and its size in blocks."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COLUMNS, [_OF_THE_REQUEST])
+        return list(cursor.fetchall())
+
+
+def _search_tables(names: Sequence[str], last: str, position: int) -> Outcome:
+    """Search stretches until one page's worth of blocks has been read."""
+    tables = [table for table in searched_columns() if table[0] >= last]
+    outcome, room = Outcome(), BLOCKS
+    for table, columns, types, blocks in tables:
+        begin = position if table == last else 0
+        end = begin + room
+        for column in _found(names, table, columns, types, begin=begin, end=end):
+            _note(outcome, f"{table}.{column}")
+        if end < blocks:
+            outcome.after = ["table", table, end]
+            return outcome
+        room -= max(blocks - begin, 1)
+        if room <= 0:
+            following = [other for other in tables if other[0] > table]
+            outcome.after = ["table", following[0][0], 0] if following else ["raw", str(UUID(int=0)), 0]
+            return outcome
+    outcome.after = ["raw", str(UUID(int=0)), 0]
+    return outcome
+
+
+def _found(
+    names: Sequence[str], table: str, columns: Sequence[str], types: Sequence[str], *, begin: int, end: int
+) -> list[str]:
+    tests = [
+        f"coalesce(bool_or({_test(column, kind)}), false)"
+        for column, kind in zip(columns, types, strict=True)
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'SELECT {", ".join(tests)} FROM "{table}"'
+            f" WHERE ctid >= '({begin},0)'::tid AND ctid < '({end},0)'::tid",
+            {"names": like_patterns(names), "bytes": _byte_patterns(names)},
+        )
+        found = cursor.fetchone()
+    return [column for column, is_found in zip(columns, found, strict=True) if is_found]
+
+
+def _test(column: str, kind: str) -> str:
+    if kind == "bytea":
+        return f"encode(\"{column}\", 'escape') ILIKE ANY(%(bytes)s)"
+    return f'"{column}"::text ILIKE ANY(%(names)s)'
+
+
+def _byte_patterns(names: Sequence[str]) -> list[str]:
+    """Patterns for bytes as PostgreSQL writes them out: octal above ASCII, the backslash doubled."""
+    patterns = []
+    for form in byte_forms(names):
+        written = "".join(_WRITTEN.get(byte) or chr(byte) for byte in form)
+        patterns.append("%" + written.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%")
+    return patterns
+
+
+def _search_raw_bodies(names: Sequence[str], last: str) -> Outcome:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, compressed, size FROM conversations_rawbody WHERE id > %s ORDER BY id LIMIT %s",
+            [last, RAW_BODIES],
+        )
+        rows = cursor.fetchall()
+    forms, outcome = byte_forms(names), Outcome()
+    for _, compressed, size in rows:
+        if holds_any(opened(compressed, size), forms):
+            _note(outcome, "conversations_rawbody.compressed")
+    outcome.after = ["raw", str(rows[-1][0]), 0] if len(rows) == RAW_BODIES else ["files", "", 0]
+    return outcome
+
+
+def _search_files(names: Sequence[str], last: str) -> Outcome:
+    folders = sorted(folder for folder in _folders() if folder > last)
+    forms, outcome = byte_forms(names), Outcome()
+    for key in _files(folders[:1]):
+        with blob_storage().open(key) as file:
+            if holds_any(bytes(file.read()), forms) or holds_any(key.encode(), forms):
+                _note(outcome, "blob storage")
+    outcome.after = ["files", folders[0], 0] if len(folders) > 1 else None
+    return outcome
+
+
+def _folders() -> Iterator[str]:
+    try:
+        yield from blob_storage().listdir("")[0]
+    except FileNotFoundError:
+        return
+
+
+def _files(folders: Sequence[str]) -> Iterator[str]:
+    for folder in folders:
+        for name in blob_storage().listdir(folder)[1]:
+            yield f"{folder}/{name}"
+
+
+def _note(outcome: Outcome, place: str) -> None:
+    outcome.kept[place] = outcome.kept.get(place, 0) + 1
+    outcome.cause = f"found again in {', '.join(sorted(outcome.kept))}"[:500]

@@ -1,0 +1,256 @@
+"""The erasure desk: taking a request in, checking who asks, preview, approval by another person, the run."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.db.models import Q
+
+from access.actors import Actor, ActorKind
+from access.models.log import AccessAction, TargetKind
+from access.services.logging import log_access
+from conversations.errors import ConflictError, NotFoundError
+from conversations.ids import mint_id
+from conversations.models import Account
+from conversations.services.erased import subject_digest
+from conversations.vocabulary import ErasedKind
+from conversations.wire.literals import readable_copy
+from jobs.models import JobRun
+from jobs.services.starting import start_job
+from retention.erasure.job import ERASE, prepare_steps
+from retention.erasure.previewing import preview_erasure
+from retention.errors import RetentionError, TwoPeopleError
+from retention.models import ErasureAccount, ErasureIdentifier, ErasureNote, ErasureRequest, HostedCopy
+from retention.vocabulary import (
+    CopyState,
+    IdentifierKind,
+    IdentityCheck,
+    RequestOrigin,
+    RequestState,
+)
+
+TERM = timedelta(days=30)
+EXTENSION = timedelta(days=60)
+# One number at a time: the row's number is made from a count of the year.
+NUMBERING = 0x00C0_FF11
+
+
+def find_accounts(*, realm_id: int, names: Iterable[str]) -> list[Account]:
+    """Return the realm's accounts with any of these names: e-mail address, external id or account id."""
+    wanted = Q()
+    for name in {name.strip() for name in names} - {""}:
+        wanted |= Q(email__iexact=name) | Q(external_id=name)
+        try:
+            wanted |= Q(pk=UUID(name))
+        except ValueError:
+            continue
+    return list(Account.objects.filter(wanted, realm_id=realm_id).order_by("pk")) if wanted else []
+
+
+@transaction.atomic
+def take_in(
+    *,
+    realm_id: int,
+    account_ids: Iterable[UUID],
+    received_at: datetime,
+    now: datetime,
+    user: User | None,
+    aliases: Iterable[str] = (),
+    origin: RequestOrigin = RequestOrigin.DESK,
+) -> ErasureRequest:
+    """Open a request about these accounts of one person; its clock runs from when it was received.
+
+    Each account belongs to one open request at most.
+    """
+    accounts = list(Account.objects.filter(pk__in=list(account_ids), realm_id=realm_id).order_by("pk"))
+    if not accounts:
+        raise NotFoundError("no-account", "no account of this realm was named")
+    taken = ErasureAccount.objects.filter(
+        account_id__in=[account.pk for account in accounts], request__finished_at=None
+    ).first()
+    if taken is not None:
+        raise ConflictError(
+            "requested", "there is an open request about this account", place=str(taken.request)
+        )
+    request = ErasureRequest(
+        id=mint_id(now),
+        number=_next_number(now),
+        realm_id=realm_id,
+        origin=origin,
+        state=RequestState.INTAKE,
+        received_at=received_at,
+        due_at=received_at + TERM,
+        taken_in_by=user,
+    )
+    digest = subject_digest(kind=ErasedKind.ACCOUNT, realm_id=realm_id, value=str(accounts[0].pk))
+    request.pseudonym = f"erased-{digest.hex()[:16]}"
+    request.save(force_insert=True)
+    for account in accounts:
+        ErasureAccount.objects.create(request=request, account_id=account.pk)
+    _name(request, accounts, aliases)
+    _log(request, user=user, now=now)
+    return request
+
+
+@transaction.atomic
+def check_identity(
+    *, request_id: UUID, how: IdentityCheck, user: User, now: datetime, note: str = ""
+) -> ErasureRequest:
+    """Note how it was made sure that the person asks; before that nothing is shown or approved."""
+    request = _lock(request_id, RequestState.INTAKE)
+    request.identity_check, request.identity_checked_by, request.identity_checked_at = how, user, now
+    request.state = RequestState.IDENTIFIED
+    request.save(update_fields=["identity_check", "identity_checked_by", "identity_checked_at", "state"])
+    _write_note(request, user=user, note=note, now=now)
+    _log(request, user=user, now=now)
+    return request
+
+
+@transaction.atomic
+def prepare_preview(*, request_id: UUID, user: User, now: datetime) -> ErasureRequest:
+    """Count what will be erased, pseudonymised and kept; what is approved is this count."""
+    request = _lock(request_id, RequestState.IDENTIFIED, RequestState.PREVIEWED)
+    request.preview, request.previewed_at = preview_erasure(request=request, now=now), now
+    request.state = RequestState.PREVIEWED
+    request.save(update_fields=["preview", "previewed_at", "state"])
+    _log(request, user=user, now=now)
+    return request
+
+
+@transaction.atomic
+def approve_erasure(*, request_id: UUID, user: User, now: datetime) -> JobRun:
+    """Approve and start; whoever took the request in cannot approve it."""
+    request = _lock(request_id, RequestState.PREVIEWED)
+    if request.taken_in_by_id == user.pk:
+        raise TwoPeopleError(
+            "two-people", "whoever took the request in cannot approve it", place=request.number
+        )
+    request.approved_by, request.approved_at, request.state = user, now, RequestState.APPROVED
+    request.save(update_fields=["approved_by", "approved_at", "state"])
+    _log(request, user=user, now=now)
+    return start_erasure(request=request, requested_by=("staff", str(user.pk)), now=now)
+
+
+@transaction.atomic
+def run_again(*, request_id: UUID, user: User | None, now: datetime) -> JobRun:
+    """Start what failed or was held anew; steps that did all their work are left as they are."""
+    request = _lock(request_id, RequestState.APPROVED, RequestState.PARTLY_DONE, RequestState.RUNNING)
+    by = ("job", "beat") if user is None else ("staff", str(user.pk))
+    return start_erasure(request=request, requested_by=by, now=now)
+
+
+def start_erasure(*, request: ErasureRequest, requested_by: tuple[str, str], now: datetime) -> JobRun:
+    prepare_steps(request)
+    return start_job(
+        kind=ERASE,
+        scope=str(request.pk),
+        requested_by=requested_by,
+        now=now,
+        reason=request.number,
+        unit="steps",
+    )
+
+
+@transaction.atomic
+def extend_term(*, request_id: UUID, user: User, now: datetime, note: str) -> ErasureRequest:
+    """Lengthen the clock, once, before it has run out, with a reason."""
+    request = _lock(request_id, *RequestState)
+    if request.extended_at is not None:
+        raise ConflictError("extended", "the clock was extended already", place=request.number)
+    if now > request.due_at or not request.is_open:
+        raise ConflictError("too-late", "the clock has run out or the request is done", place=request.number)
+    if not note.strip():
+        raise RetentionError("no-reason", "an extension needs its reason", place=request.number)
+    request.due_at, request.extended_at = request.due_at + EXTENSION, now
+    request.save(update_fields=["due_at", "extended_at"])
+    _write_note(request, user=user, note=note, now=now)
+    _log(request, user=user, now=now)
+    return request
+
+
+@transaction.atomic
+def withdraw(*, request_id: UUID, user: User, now: datetime) -> ErasureRequest:
+    """End a request before it was approved; nothing was erased, its names go."""
+    request = _lock(request_id, RequestState.INTAKE, RequestState.IDENTIFIED, RequestState.PREVIEWED)
+    request.identifiers.update(value="")
+    request.notes.update(text="")
+    request.state, request.finished_at = RequestState.WITHDRAWN, now
+    request.save(update_fields=["state", "finished_at"])
+    _log(request, user=user, now=now)
+    return request
+
+
+@transaction.atomic
+def answer_copy(*, copy_id: int, state: CopyState, user: User, now: datetime) -> HostedCopy:
+    """Write down what the provider said of a copy."""
+    copy = HostedCopy.objects.select_for_update().get(pk=copy_id)
+    copy.state, copy.confirmed_at, copy.confirmed_by = state, now, user
+    copy.save(update_fields=["state", "confirmed_at", "confirmed_by"])
+    _log(copy.request, user=user, now=now)
+    return copy
+
+
+def _lock(request_id: UUID, *states: RequestState) -> ErasureRequest:
+    request = ErasureRequest.objects.select_for_update().filter(pk=request_id).first()
+    if request is None:
+        raise NotFoundError("no-request", "there is no such request", place=f"request {request_id}")
+    if request.state not in states:
+        raise ConflictError(
+            "wrong-state", f"the request is at “{request.get_state_display()}”", place=request.number
+        )
+    return request
+
+
+def _next_number(now: datetime) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [NUMBERING])
+        cursor.execute(
+            "SELECT coalesce(max(right(number, 4)::int), 0) + 1 FROM retention_erasurerequest"
+            " WHERE starts_with(number, %s)",
+            [f"ER-{now.year}-"],
+        )
+        return f"ER-{now.year}-{cursor.fetchone()[0]:04d}"
+
+
+def _name(request: ErasureRequest, accounts: Iterable[Account], aliases: Iterable[str]) -> None:
+    named: list[tuple[IdentifierKind, str]] = [(IdentifierKind.ALIAS, alias) for alias in aliases]
+    for account in accounts:
+        named += [
+            (IdentifierKind.EMAIL, account.email),
+            (IdentifierKind.EXTERNAL_ID, account.external_id),
+            (IdentifierKind.ALIAS, account.label),
+        ]
+    for kind, value in named:
+        value = readable_copy(value.strip())
+        if value:
+            ErasureIdentifier.objects.get_or_create(
+                request=request,
+                kind=kind,
+                digest=_digest(request, kind, value),
+                defaults={"value": value},
+            )
+
+
+def _digest(request: ErasureRequest, kind: IdentifierKind, value: str) -> bytes:
+    of = ErasedKind.EXTERNAL_ID if kind == IdentifierKind.EXTERNAL_ID else ErasedKind.EMAIL
+    return subject_digest(kind=of, realm_id=request.realm_id, value=value)
+
+
+def _write_note(request: ErasureRequest, *, user: User, note: str, now: datetime) -> None:
+    if note.strip():
+        ErasureNote.objects.create(
+            request=request, author=user, text=readable_copy(note.strip())[:4000], written_at=now
+        )
+
+
+def _log(request: ErasureRequest, *, user: User | None, now: datetime) -> None:
+    log_access(
+        actor=Actor(ActorKind.JOB, "erasure") if user is None else Actor(ActorKind.STAFF, str(user.pk)),
+        action=AccessAction.CHANGE,
+        target_kind=TargetKind.ERASURE,
+        target_id=request.number,
+        realm_id=request.realm_id,
+        now=now,
+    )
