@@ -29,6 +29,7 @@ from conversations.services.rows import (
     PART_COLUMNS,
     PART_RECORD,
     call_rows,
+    generation_row,
     message_rows,
     part_rows,
 )
@@ -186,8 +187,9 @@ def check_deferred() -> None:
 
 
 def _execute(run: Run) -> Placed | None:
-    generation = dict(run.generation or {})
-    statement = _statement(tuple(generation), has_answer=run.has_answer, moves_head=run.moves_head)
+    statement = _statement(
+        has_generation=run.generation is not None, has_answer=run.has_answer, moves_head=run.moves_head
+    )
     parameters = {
         "conversation": run.conversation_id,
         "below": run.below,
@@ -204,7 +206,7 @@ def _execute(run: Run) -> Placed | None:
         "messages": message_rows(run.messages, digests=run.digests),
         "parts": part_rows(run.messages),
         "calls": call_rows(run.messages, unanswered=run.unanswered),
-        **{f"generation_{name}": value for name, value in generation.items()},
+        "generation": None if run.generation is None else generation_row(run.generation),
     }
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
@@ -213,23 +215,21 @@ def _execute(run: Run) -> Placed | None:
 
 
 @lru_cache(maxsize=64)
-def _statement(generation_columns: tuple[str, ...], *, has_answer: bool, moves_head: bool) -> str:
+def _statement(*, has_generation: bool, has_answer: bool, moves_head: bool) -> str:
     """The statement's text: fixed but for what it also writes, so that it stays prepared."""
     generation = GENERATION.format(
-        columns="".join(f", {name}" for name in generation_columns),
-        values="".join(f", %(generation_{name})s" for name in generation_columns),
         leaf="CASE WHEN %(count)s > 1 THEN t.last_seq - 1 ELSE t.parent_seq END"
         if has_answer
         else "t.last_seq",
         message="t.last_seq" if has_answer else "NULL::int",
     )
     statement = STATEMENT.format(
-        next_generation=int(bool(generation_columns)),
+        next_generation=int(has_generation),
         head=HEAD_SET if moves_head else "",
         head_move=HEAD_MOVE if moves_head else "",
-        generation=generation if generation_columns else "",
-        generation_number="t.generation_number" if generation_columns else "NULL::int",
-        part_generation="t.generation_number" if generation_columns and has_answer else "NULL::int",
+        generation=generation if has_generation else "",
+        generation_number="t.generation_number" if has_generation else "NULL::int",
+        part_generation="t.generation_number" if has_generation and has_answer else "NULL::int",
         message_columns=MESSAGE_COLUMNS,
         message_record=MESSAGE_RECORD,
         part_columns=PART_COLUMNS,
@@ -252,10 +252,13 @@ HEAD_MOVE = """
         %(actor_kind)s, %(actor_id)s, %(head_reason)s
     FROM taken t"""
 
+# The row type's own columns in their own order, whatever they are.
 GENERATION = """
 ), generation AS (
-    INSERT INTO conversations_generation (conversation_id, number, leaf_seq, message_seq{columns})
-    SELECT t.id, t.generation_number, {leaf}, {message}{values} FROM taken t"""
+    INSERT INTO conversations_generation SELECT g.* FROM taken t, jsonb_populate_record(
+        NULL::conversations_generation, %(generation)s::jsonb || jsonb_build_object(
+            'conversation_id', t.id, 'number', t.generation_number,
+            'leaf_seq', {leaf}, 'message_seq', {message})) g"""
 
 STATEMENT = """
 WITH conversation AS MATERIALIZED (
@@ -272,12 +275,12 @@ WITH conversation AS MATERIALIZED (
         next_seq = c.next_seq + %(count)s,
         next_generation = c.next_generation + {next_generation},
         last_activity_at = greatest(c.last_activity_at, %(now)s){head}
-    FROM place WHERE c.id = place.id
+    FROM place p WHERE c.id = p.id
     RETURNING c.id, c.next_seq - %(count)s AS first_seq, c.next_seq - 1 AS last_seq, c.head_move,
-        c.next_generation - 1 AS generation_number, place.parent_seq, place.group_ordinal, place.moved_at,
-        CASE WHEN place.parent_seq IS NULL
-            THEN substring(sha256(uuid_send(place.account_id)) FROM 1 FOR 16)
-            ELSE place.path_digest END AS parent_digest
+        c.next_generation - 1 AS generation_number, p.parent_seq, p.group_ordinal, p.moved_at,
+        CASE WHEN p.parent_seq IS NULL
+            THEN substring(sha256(uuid_send(p.account_id)) FROM 1 FOR 16)
+            ELSE p.path_digest END AS parent_digest
 ), message AS (
     INSERT INTO conversations_message (conversation_id, seq, parent_seq, answers_seq, path_digest, dialect,
         branch_reason, created_at, {message_columns})

@@ -4,13 +4,17 @@ Three parameters, whatever is written: a statement with an array for each column
 would have so many that the driver took it apart anew for each message.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import orjson
+from psycopg.types.json import Jsonb
 
 from conversations.arguments import derived_arguments
 from conversations.drafts import MessageDraft, PartDraft
+from conversations.models import Generation
 from conversations.services.blobs import keep_large_payload
 
 # What the statement reads out of the texts, and the columns that it fills with it.
@@ -111,6 +115,27 @@ def call_rows(messages: Sequence[MessageDraft], *, unanswered: Collection[tuple[
         for place, message in enumerate(messages)
         for part in message.calls()
     )
+
+
+def generation_row(columns: Mapping[str, Any]) -> str:
+    """Lay out a whole attempt with the defaults of what is not said; each is read by its column's type."""
+    return orjson.dumps({**_generation_defaults(), **columns}, default=_as_text).decode()
+
+
+@cache
+def _generation_defaults() -> dict[str, Any]:
+    fields = Generation._meta.concrete_fields
+    return {field.column: field.get_default() for field in fields if field.column and field.has_default()}
+
+
+def _as_text(value: object) -> object:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return _hex(bytes(value))
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, Jsonb):
+        return value.obj
+    raise TypeError(f"no column holds a {type(value).__name__}")
 
 
 def _json(rows: Iterable[dict[str, Any]]) -> str:
