@@ -190,7 +190,7 @@ def _execute(run: Run) -> Placed | None:
     statement = _statement(
         has_generation=run.generation is not None, has_answer=run.has_answer, moves_head=run.moves_head
     )
-    parameters = {
+    parameters: dict[str, Any] = {
         "conversation": run.conversation_id,
         "below": run.below,
         "count": len(run.messages),
@@ -202,7 +202,7 @@ def _execute(run: Run) -> Placed | None:
         "actor_id": run.actor.id,
         "units": None if run.units is None else list(run.units),
         # An answer below an answer is one turn with it: then the units alone do not continue the digest.
-        "may_extend_turn": run.digests is None and run.messages[0].role == Role.ASSISTANT,
+        "extends_turn": run.digests is None and run.messages[0].role == Role.ASSISTANT,
         "messages": message_rows(run.messages, digests=run.digests),
         "parts": part_rows(run.messages),
         "calls": call_rows(run.messages, unanswered=run.unanswered),
@@ -269,7 +269,7 @@ WITH conversation AS MATERIALIZED (
     FROM conversation c, conversations_place_below(c.id,
         CASE %(below)s::int WHEN 0 THEN c.head_seq WHEN -1 THEN NULL ELSE %(below)s::int END, c.head_move) p
     WHERE (p.seq IS NOT NULL OR %(below)s::int = -1 OR (%(below)s::int = 0 AND c.head_seq IS NULL))
-        AND NOT (%(may_extend_turn)s AND coalesce(p.role, '') = 'assistant')
+        AND NOT (%(extends_turn)s AND coalesce(p.role, '') = 'assistant')
 ), taken AS (
     UPDATE conversations_conversation c SET
         next_seq = c.next_seq + %(count)s,
