@@ -1,0 +1,1 @@
+"""The pages of tools: how their calls went over a period, and the calls themselves."""
