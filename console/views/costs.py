@@ -1,0 +1,138 @@
+"""Costs of attempts: by day, model, tool, prompt version and account; and the prices they were made by."""
+
+from decimal import Decimal
+from typing import Final
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from access.addresses import address_of
+from access.models.log import AccessAction, TargetKind
+from access.permissions import actor_of, holds, requires, staff_of
+from access.reach import reach_of
+from access.rights import RightName
+from access.services.logging import log_access
+from console.cost_pages.sums import Costs, Cut, read_abandoned, read_costs, read_lines
+from console.csv import csv_lines
+from console.filtering import filter_group
+from console.frame import frame_context
+from console.periods import Period, period_group, read_period
+from console.pictures import Column, Picture, draw
+from console.quantities import cost_text
+from conversations.pricing import price_book
+
+_CUTS: Final = (
+    (Cut.MODEL, "Model"),
+    (Cut.TOOL, "Tool"),
+    (Cut.PROMPT, "Prompt version"),
+    (Cut.ACCOUNT, "Account"),
+)
+CSV_HEADER: Final = (
+    *("by", "beside", "attempts", "failed", "cost usd", "cost of failed usd", "without a price"),
+    *("input tokens", "output tokens"),
+)
+
+
+@never_cache
+@require_GET
+@requires(RightName.READ_COSTS)
+def costs(request: HttpRequest) -> HttpResponse:
+    now = timezone.now()
+    period, cut = read_period(request.GET, now=now), _cut(request)
+    reach = reach_of(staff_of(request))
+    found = read_costs(period=period, reach=reach, cut=cut)
+    context = frame_context(
+        request,
+        now=now,
+        title="Cost",
+        subtitle="What attempts cost, failed ones too. Sums are exact; only this page rounds.",
+    )
+    may_export = holds(request.user, RightName.EXPORT)
+    context |= {
+        "period": period,
+        "costs": found,
+        "abandoned": read_abandoned(period=period, reach=reach),
+        "cut": cut.value,
+        "cut_label": dict(_CUTS)[cut],
+        "picture": _picture(found, period),
+        "groups": [
+            filter_group(query=request.GET, name="by", title="what", options=_CUTS[1:], every="Model"),
+            period_group(request.GET),
+        ],
+        "csv": f"{reverse('console:costs-csv')}?by={cut}&{period.query}" if may_export else "",
+    }
+    return render(request, "console/costs/costs.html", context)
+
+
+@require_GET
+@requires(RightName.EXPORT)
+@requires(RightName.READ_COSTS)
+def costs_csv(request: HttpRequest) -> StreamingHttpResponse:
+    """The sums with all their decimals."""
+    period, cut = read_period(request.GET, now=timezone.now()), _cut(request)
+    lines = read_lines(period=period, reach=reach_of(staff_of(request)), cut=cut)
+    log_access(
+        actor=actor_of(request),
+        action=AccessAction.EXPORT,
+        target_kind=TargetKind.LIST,
+        target_id="costs",
+        row_count=len(lines),
+        now=timezone.now(),
+        address=address_of(request),
+    )
+    rows = (
+        (
+            *(line.key, line.second, line.attempts, line.failed, line.cost, line.failed_cost),
+            *(line.unknown, line.tokens_in, line.tokens_out),
+        )
+        for line in lines
+    )
+    return StreamingHttpResponse(
+        csv_lines(header=CSV_HEADER, rows=rows),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="costs-by-{cut}.csv"'},
+    )
+
+
+@never_cache
+@require_GET
+@requires(RightName.READ_COSTS)
+def prices(request: HttpRequest) -> HttpResponse:
+    """Every price rule, so that the id on an attempt leads to its numbers."""
+    wanted = request.GET.get("model", "").strip()[:255]
+    rules = sorted(
+        (rule for rule in price_book().rules.values() if wanted.lower() in rule.id.lower()),
+        key=lambda rule: (rule.provider, rule.model, str(rule.valid_from or ""), rule.revision),
+    )
+    context = frame_context(
+        request,
+        now=timezone.now(),
+        title="Price rules",
+        subtitle="US dollars for a million tokens. A rule holds from its day until its model's next one.",
+    )
+    return render(request, "console/costs/prices.html", context | {"rules": rules, "wanted": wanted})
+
+
+def _cut(request: HttpRequest) -> Cut:
+    try:
+        return Cut(request.GET.get("by") or Cut.MODEL)
+    except ValueError:
+        raise BadRequest("costs are cut by model, tool, prompt or account") from None
+
+
+def _picture(found: Costs, period: Period) -> Picture | None:
+    sums = {day.day: day for day in found.days}
+    columns = []
+    for day in period.days:
+        line = sums.get(day)
+        cost, failed = (line.cost, line.failed_cost) if line else (Decimal(0), Decimal(0))
+        words = f"{day:%-d %b}: USD {cost_text(cost)}, of it failed {cost_text(failed)}"
+        columns.append(
+            Column(day, cost - failed, failed, words, f"{reverse('console:costs')}?from={day}&to={day}")
+        )
+    return draw(columns)

@@ -1,0 +1,128 @@
+"""Costs over a period: exact sums by each cut, failed and abandoned ones, CSV with every decimal, prices."""
+
+import csv
+import io
+from decimal import Decimal
+
+import pytest
+
+from access.models import AccessEntry
+from access.rights import RoleName
+from conversations.models import Generation
+from conversations.services.appending import edit_message
+from tests.console.conftest import COST, CUSTOMER, NOW
+from tests.conversations.drafts import assistant, calls, results, user
+
+PERIOD = "from=2026-03-01&to=2026-03-31"
+# The session, the user, two of permissions, the reach, the whole, days, lines, pairs, abandoned, staff.
+QUERIES = 11
+
+
+@pytest.fixture
+def auditor(log_in):
+    return log_in(RoleName.AUDITOR)
+
+
+@pytest.fixture
+def talk(make_conversation, say, answer):
+    """A failed attempt, then an answer by a fallback that called a tool."""
+    conversation = make_conversation()
+    asked = say(conversation, user())
+    answer(conversation, asked, None, status="failed")
+    answer(conversation, asked, calls("toolu_001"), attempt=2, served_model="claude-haiku-4-5")
+    say(conversation, results("toolu_001"))
+    return conversation
+
+
+def lines(page) -> list[tuple[str, int, Decimal]]:
+    return [(line.key, line.attempts, line.cost) for line in page.context["costs"].lines]
+
+
+def test_the_whole_counts_failed_attempts_and_those_without_a_price(auditor, talk):
+    Generation.objects.filter(number=1).update(cost_usd=Decimal("0.000000001"), cost_confidence="exact")
+
+    whole = auditor.get(f"/costs/?{PERIOD}").context["costs"].whole
+
+    answered = Generation.objects.get(number=2).cost_usd
+    assert (whole.attempts, whole.failed, whole.unknown) == (2, 1, 0)
+    assert (whole.cost, whole.failed_cost) == (answered + Decimal("0.000000001"), Decimal("0.000000001"))
+
+
+def test_each_cut_sums_up_what_it_names(auditor, talk):
+    costs = {generation.number: generation.cost_usd for generation in Generation.objects.all()}
+
+    by_model = lines(auditor.get(f"/costs/?{PERIOD}"))
+    by_tool = lines(auditor.get(f"/costs/?{PERIOD}&by=tool"))
+    by_account = lines(auditor.get(f"/costs/?{PERIOD}&by=account"))
+    by_prompt = lines(auditor.get(f"/costs/?{PERIOD}&by=prompt"))
+
+    assert {key for key, _, _ in by_model} == {"claude-haiku-4-5", "claude-sonnet-4-5"}
+    assert by_tool == [("get_order", 1, costs[2])]
+    assert by_account == [("cus-1001", 2, costs[1] + costs[2])]
+    assert by_prompt == [("", 2, costs[1] + costs[2])]
+    assert auditor.get("/costs/?by=mood").status_code == 400
+
+
+def test_what_was_asked_for_stands_beside_what_served(auditor, talk):
+    pairs = auditor.get(f"/costs/?{PERIOD}").context["costs"].pairs
+
+    assert [(pair.requested, pair.served, pair.attempts) for pair in pairs] == [
+        ("claude-sonnet-4-5", "claude-haiku-4-5", 1)
+    ]
+
+
+def test_answers_that_nobody_sees_any_more_are_summed_up(auditor, make_conversation, say, answer):
+    conversation = make_conversation()
+    answer(conversation, say(conversation, user()), assistant())
+    before = auditor.get(f"/costs/?{PERIOD}").context["abandoned"]
+    edit_message(conversation_id=conversation.pk, seq=1, message=user("No"), actor=CUSTOMER, now=NOW)
+
+    after = auditor.get(f"/costs/?{PERIOD}").context["abandoned"]
+
+    assert ((before.answers, before.cost), (after.answers, after.cost)) == ((0, 0), (1, COST))
+
+
+def test_the_csv_keeps_every_decimal_and_its_export_is_a_row(auditor, talk):
+    Generation.objects.update(cost_usd=Decimal("0.000000123"), cost_confidence="exact")
+    Generation.objects.update(served_model="=1+1")
+
+    response = auditor.get(f"/costs/sums.csv?{PERIOD}")
+    (line,) = csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode("utf-8-sig")))
+
+    assert (line["by"], line["cost usd"], line["attempts"]) == ("'=1+1", "0.000000246", "2")
+    assert AccessEntry.objects.get(action="export").target_id == "costs"
+
+
+def test_queries_do_not_grow(auditor, talk, make_conversation, say, answer, django_assert_num_queries):
+    auditor.get(f"/costs/?{PERIOD}")
+    with django_assert_num_queries(QUERIES):
+        auditor.get(f"/costs/?{PERIOD}")
+    for _ in range(5):
+        conversation = make_conversation()
+        answer(conversation, say(conversation, user()), assistant())
+    with django_assert_num_queries(QUERIES):
+        auditor.get(f"/costs/?{PERIOD}")
+
+
+def test_the_picture_has_a_bar_for_each_day_and_each_leads_to_its_day(auditor, talk):
+    page = auditor.get(f"/costs/?{PERIOD}")
+
+    assert len(page.context["picture"].bars) == 31
+    assert "/costs/?from=2026-03-09&amp;to=2026-03-09" in page.content.decode()
+    assert "style=" not in page.content.decode()
+
+
+def test_price_rules_are_listed_as_the_file_has_them(auditor):
+    page = auditor.get("/costs/prices/?model=claude-opus-4-6").content.decode()
+
+    assert "anthropic/claude-opus-4-6@" in page
+    assert "gpt-5" not in page
+    assert "No price rule is named so" in auditor.get("/costs/prices/?model=zz").content.decode()
+
+
+def test_support_sees_no_costs(log_in, talk):
+    support = log_in(RoleName.SUPPORT)
+
+    for address in ("/costs/", "/costs/sums.csv", "/costs/prices/"):
+        assert support.get(address).status_code == 403
+    assert AccessEntry.objects.filter(action="refused").count() == 3
