@@ -41,9 +41,21 @@ SECTIONS: Final = (
         (
             Page("Conversations", "console:conversations", "access.read_conversations"),
             Page("Accounts", "console:accounts", "access.read_conversations"),
+            Page("Tools", "console:tools", "access.read_tools"),
+            Page("Cost", "console:costs", "access.read_costs"),
         ),
     ),
-    Section("Ledger", ("ledger",)),
+    Section(
+        "Ledger",
+        ("ledger",),
+        (
+            Page("Effects", "console:effects", "access.read_effects"),
+            Page("Refunds", "console:refunds", "access.read_effects"),
+            Page("Questions", "console:questions", "access.read_effects"),
+            Page("Events", "console:events", "access.read_effects"),
+            Page("Tool registry", "console:tool-registry", "access.read_effects"),
+        ),
+    ),
     Section("Retention", ("retention",)),
     Section(
         "Access",

@@ -7,9 +7,15 @@ from console.views import (
     compare,
     conversation,
     conversations,
+    costs,
+    desks,
+    effects,
     home,
     jobs,
     notes,
+    statement,
+    tool_registry,
+    tools,
 )
 from console.views.keys import single_keys
 from console.views.search import search
@@ -43,6 +49,29 @@ JOBS: list[URLPattern | URLResolver] = [
     path("runs/<uuid:run_id>/resume/", jobs.go_on, name="resume-job"),
 ]
 
+MONEY: list[URLPattern | URLResolver] = [
+    path("effects/", effects.effects, name="effects"),
+    path("effects/list.csv", effects.effects_csv, name="effects-csv"),
+    path("effects/totals/", effects.effect_totals, name="effect-totals"),
+    path("effects/<uuid:effect_id>/", effects.effect, name="effect"),
+    path("effects/<uuid:effect_id>/refund/", effects.ask_refund, name="ask-refund"),
+    path("refunds/", desks.refunds, name="refunds"),
+    path("refunds/<uuid:compensation_id>/decide/", effects.decide_refund, name="decide-refund"),
+    path("questions/", desks.questions, name="questions"),
+    path("questions/<uuid:question_id>/answer/", desks.answer, name="answer-question"),
+    path("events/", desks.events, name="events"),
+    path("events/<uuid:event_id>/reprocess/", desks.reprocess, name="reprocess-event"),
+    path("tool-registry/", tool_registry.registry, name="tool-registry"),
+    path("tool-registry/new/", tool_registry.new_tool_policy, name="new-tool-policy"),
+    path("tool-registry/<int:policy_id>/", tool_registry.tool_policy, name="tool-policy"),
+    path("accounts/<uuid:account_id>/statement/", statement.account_statement, name="account-statement"),
+    path(
+        "accounts/<uuid:account_id>/statement/lines.csv",
+        statement.account_statement_csv,
+        name="account-statement-csv",
+    ),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("search/", search, name="search"),
@@ -53,7 +82,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/", accounts.accounts, name="accounts"),
     path("accounts/<uuid:account_id>/", accounts.account, name="account"),
     path("accounts/<uuid:account_id>/reveal/", accounts.reveal_account, name="reveal-account"),
+    path("tools/", tools.tools, name="tools"),
+    path("tools/calls/", tools.tool_calls, name="tool-calls"),
+    path("costs/", costs.costs, name="costs"),
+    path("costs/sums.csv", costs.costs_csv, name="costs-csv"),
+    path("costs/prices/", costs.prices, name="prices"),
     path("jobs/", include(JOBS)),
+    path("", include(MONEY)),
     path("access-log/", access_log.access_log, name="access-log"),
     path("access-log/lines.csv", access_log.access_log_csv, name="access-log-csv"),
 ]

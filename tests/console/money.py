@@ -33,8 +33,8 @@ def register_tool(conversation: Conversation, user: Any, name: str = "charge_car
     return save_policy(realm=conversation.account.realm, name=name, user=user, now=NOW, **given)
 
 
-def charging(call_id: str, amount: int = 1900, currency: str = "usd") -> Any:
-    return call(call_id, "charge_card", f'{{"amount": {amount}, "currency": "{currency}"}}')
+def charging(call_id: str, amount: int = 1900, currency: str = "usd", name: str = "charge_card") -> Any:
+    return call(call_id, name, f'{{"amount": {amount}, "currency": "{currency}"}}')
 
 
 def begin(conversation: Conversation, seq: int, call_id: str, *, now: datetime = NOW) -> ToolEffect:

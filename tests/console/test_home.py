@@ -63,7 +63,7 @@ def test_finance_sees_unknown_outcomes_with_their_sum_and_late_first(log_in, cha
 
     page = log_in(RoleName.FINANCE).get("/")
 
-    assert lines(page) == {"Effects sent, answer unknown": (2, [(3800, "USD")])}
+    assert lines(page) == {"Effects sent, answer unknown": (2, [(3800, "usd")])}
     assert page.context["sections"][0].rows[0].is_late
 
 
@@ -75,7 +75,7 @@ def test_a_refund_waits_for_another_person(log_in, charge, make_staff):
     approver = log_in(RoleName.FINANCE_APPROVER)
     support = log_in(RoleName.SUPPORT)
 
-    assert lines(approver.get("/")) == {"Refunds that wait for your decision": (1, [(900, "USD")])}
+    assert lines(approver.get("/")) == {"Refunds that wait for your decision": (1, [(900, "usd")])}
     assert lines(support.get("/")) == {}
 
 

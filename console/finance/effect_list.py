@@ -1,0 +1,175 @@
+"""The list of effects: its filters, its rows with where each stands, its sums and its CSV."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import django_filters
+from django import forms
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
+
+from access.reach import Reach
+from console.filtering import FilterGroup, filter_group
+from console.states import effect_state
+from conversations.currency import AmountError, major_text, minor_units
+from ledger.models import ToolEffect
+from ledger.querysets import disputed, standings, with_standing
+from ledger.vocabulary import EffectState, Standing
+
+UNKNOWN: Final = "unknown"
+_STATES: Final = (
+    ("pending", "Pending, not sent"),
+    (UNKNOWN, "Sent, answer unknown"),
+    ("applied", "Applied"),
+    ("failed", "Failed"),
+    ("compensated", "Compensated"),
+)
+_TIMES: Final = (("1", "Today"), ("7", "Last 7 days"), ("30", "Last 30 days"))
+_OLDER: Final = (("7", "More than 7 days"), ("30", "More than 30 days"))
+CSV_HEADER: Final = (
+    *("effect", "realm", "account", "conversation", "tool", "operation", "processor", "external id", "state"),
+    *("standing", "currency", "amount", "settled", "given back", "requested", "sent", "settled at"),
+)
+_CSV_BATCH: Final = 500
+
+
+class EffectFilter(django_filters.FilterSet):
+    """`amount` is one amount with its currency, as "EUR 180.00"; currencies are never compared."""
+
+    state = django_filters.ChoiceFilter(choices=_STATES, method="by_state")
+    standing = django_filters.ChoiceFilter(choices=Standing.choices, method="by_standing")
+    tool = django_filters.CharFilter(field_name="tool_name", max_length=255, label="Tool")
+    processor = django_filters.CharFilter(max_length=32, label="Processor")
+    currency = django_filters.CharFilter(method="by_currency", max_length=3, label="Currency")
+    amount = django_filters.CharFilter(method="by_amount", max_length=40, label="Amount, as EUR 180.00")
+    account = django_filters.CharFilter(field_name="account__external_id", max_length=255, label="Account id")
+    realm = django_filters.CharFilter(field_name="realm__slug", max_length=64, label="Realm")
+    since = django_filters.IsoDateTimeFilter(field_name="requested_at", lookup_expr="gte", label="Since")
+    until = django_filters.IsoDateTimeFilter(field_name="requested_at", lookup_expr="lte", label="Until")
+    is_disputed = django_filters.BooleanFilter(method="by_dispute")
+
+    class Meta:
+        model = ToolEffect
+        fields: list[str] = []
+
+    def by_state(self, queryset: QuerySet[ToolEffect], name: str, value: str) -> QuerySet[ToolEffect]:
+        """Pending and sent is "unknown" to people: the two are never one list."""
+        if value in (UNKNOWN, EffectState.PENDING):
+            return queryset.filter(state=EffectState.PENDING, sent_at__isnull=value != UNKNOWN)
+        return queryset.filter(state=value)
+
+    def by_standing(self, queryset: QuerySet[ToolEffect], name: str, value: str) -> QuerySet[ToolEffect]:
+        return with_standing(queryset, Standing(value))
+
+    def by_currency(self, queryset: QuerySet[ToolEffect], name: str, value: str) -> QuerySet[ToolEffect]:
+        return queryset.filter(currency=value.lower())
+
+    def by_amount(self, queryset: QuerySet[ToolEffect], name: str, value: str) -> QuerySet[ToolEffect]:
+        currency, minor = read_amount(value)
+        return queryset.filter(
+            Q(amount_minor=minor) | Q(amount_settled_minor=minor), currency=currency.lower()
+        )
+
+    def by_dispute(self, queryset: QuerySet[ToolEffect], name: str, value: bool) -> QuerySet[ToolEffect]:
+        return disputed(queryset) if value else queryset.exclude(pk__in=disputed(queryset).values("pk"))
+
+    def get_form_class(self) -> type[forms.Form]:
+        form = super().get_form_class()
+        form.base_fields["amount"].validators.append(_check_amount)
+        return form
+
+
+def read_amount(text: str) -> tuple[str, int]:
+    """Read "EUR 180.00" into a currency and minor units. Raises AmountError."""
+    currency, _, amount = text.strip().partition(" ")
+    if not (len(currency) == 3 and currency.isascii() and currency.isalpha()):
+        raise AmountError("Write the currency before the amount: EUR 180.00.")
+    return currency.upper(), minor_units(amount.strip().replace(",", ""), currency)
+
+
+def _check_amount(text: str) -> None:
+    try:
+        read_amount(text)
+    except AmountError as error:
+        raise forms.ValidationError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    effect: ToolEffect
+    state: str
+    standing: str
+    account: str
+
+    @property
+    def minor(self) -> int | None:
+        """What moved, or else what was asked for."""
+        settled = self.effect.amount_settled_minor
+        return self.effect.amount_minor if settled is None else settled
+
+
+def listed(reach: Reach) -> QuerySet[ToolEffect]:
+    return ToolEffect.objects.filter(reach.within("realm_id")).select_related("account", "realm")
+
+
+def rows_of(effects: Sequence[ToolEffect]) -> list[Row]:
+    """Return rows with where each effect stands now; one query for all of them."""
+    where = standings(effects)
+    return [Row(effect, effect_state(effect), where[effect.pk].value, _account(effect)) for effect in effects]
+
+
+def csv_rows(effects: QuerySet[ToolEffect]) -> Iterator[tuple[Any, ...]]:
+    """Yield the lines of the export, newest first, a batch at a time."""
+    batch: list[ToolEffect] = []
+    for effect in effects.order_by("-requested_at", "-id").iterator(chunk_size=_CSV_BATCH):
+        batch.append(effect)
+        if len(batch) == _CSV_BATCH:
+            yield from map(_cells, rows_of(batch))
+            batch = []
+    yield from map(_cells, rows_of(batch))
+
+
+def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    since = [(_stamp(midnight - timedelta(days=int(days) - 1)), label) for days, label in _TIMES]
+    until = [(_stamp(midnight - timedelta(days=int(days))), label) for days, label in _OLDER]
+    disputes = (("true", "Open dispute"), ("false", "No open dispute"))
+    return [
+        filter_group(query=query, name="state", title="state", options=_STATES),
+        filter_group(query=query, name="standing", title="standing", options=Standing.choices),
+        filter_group(query=query, name="since", title="time", options=since, every="Any time"),
+        filter_group(query=query, name="until", title="age", options=until, every="Any age"),
+        filter_group(query=query, name="is_disputed", title="dispute", options=disputes),
+    ]
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT00:00:00Z")
+
+
+def _account(effect: ToolEffect) -> str:
+    return effect.account.external_id if effect.account else effect.account_pseudonym
+
+
+def _cells(row: Row) -> Iterable[Any]:
+    effect = row.effect
+    return (
+        *(effect.id, effect.realm.slug, row.account, effect.conversation_id, effect.tool_name),
+        *(
+            effect.operation,
+            effect.processor,
+            effect.external_ref,
+            row.state,
+            row.standing,
+            effect.currency.upper(),
+        ),
+        *(_major(effect.amount_minor, effect), _major(effect.amount_settled_minor, effect)),
+        *(_major(effect.amount_compensated_minor, effect), effect.requested_at, effect.sent_at),
+        effect.settled_at,
+    )
+
+
+def _major(minor: int | None, effect: ToolEffect) -> str | None:
+    return None if minor is None or not effect.currency else major_text(minor, effect.currency)
