@@ -217,6 +217,20 @@ OTHER_KEY_LIFE_HOURS = env.number("OTHER_KEY_LIFE_HOURS", default=0)
 ALERT_WEBHOOK_URL = os.environ.get("ALERT_WEBHOOK_URL", "")
 ALERT_WEBHOOK_SECRET = os.environ.get("ALERT_WEBHOOK_SECRET", "")
 ALERT_EMAILS = env.words("ALERT_EMAILS", default=[])
+DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "counterfoil@localhost")
+MAILERS = {
+    "default": {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "OPTIONS": {
+            "host": os.environ.get("SMTP_HOST", "localhost"),
+            "port": env.number("SMTP_PORT", default=25),
+            "username": os.environ.get("SMTP_USER", ""),
+            "password": os.environ.get("SMTP_PASSWORD", ""),
+            "use_tls": env.flag("SMTP_TLS", default=False),
+            "timeout": 15,
+        },
+    },
+}
 RECONCILIATION_OVERDUE_HOURS = env.number("RECONCILIATION_OVERDUE_HOURS", default=36)
 STATEMENT_BYTES_LIMIT = env.number("STATEMENT_BYTES_LIMIT", default=512 * 1024 * 1024)
 WEBHOOK_BYTES_LIMIT = env.number("WEBHOOK_BYTES_LIMIT", default=256 * 1024)

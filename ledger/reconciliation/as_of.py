@@ -60,7 +60,7 @@ WITH RECURSIVE several AS MATERIALIZED (
     AND call_seq IS NOT NULL AND state <> 'pending' AND requested_at <= %(cut_off)s
     GROUP BY conversation_id, tool_name HAVING count(*) > 1
 ), applied AS MATERIALIZED (
-    SELECT e.id, e.conversation_id, e.tool_name, e.call_seq, e.request_digest, e.key_root_seq
+    SELECT e.id, e.conversation_id, e.tool_name, e.call_seq, e.request_digest, e.key_scope, e.key_root_seq
     FROM ledger_tooleffect e JOIN several USING (conversation_id, tool_name)
     WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.operation = 'charge'
     AND e.call_seq IS NOT NULL AND e.requested_at <= %(cut_off)s AND @state = 'applied'
@@ -68,7 +68,8 @@ WITH RECURSIVE several AS MATERIALIZED (
     SELECT b.id AS later, a.id AS earlier, a.conversation_id, a.call_seq AS sought, b.call_seq AS leaf
     FROM applied a JOIN applied b ON b.conversation_id = a.conversation_id AND b.tool_name = a.tool_name
     AND a.call_seq < b.call_seq
-    AND (a.request_digest = b.request_digest OR a.key_root_seq = b.key_root_seq)
+    AND (a.request_digest = b.request_digest OR (a.key_scope = 'branch_root'
+        AND b.key_scope = 'branch_root' AND a.key_root_seq IS NOT DISTINCT FROM b.key_root_seq))
 ), spans AS (
     SELECT p.later, p.earlier, p.conversation_id, p.sought,
         coalesce(j.seq, 1) AS first_seq, p.leaf AS last_seq, j.parent_seq AS up
