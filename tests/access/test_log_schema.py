@@ -72,8 +72,18 @@ def test_even_the_owner_is_stopped_by_the_trigger(entry, statement):
 
 
 @pytest.mark.django_db(transaction=True, databases=["default", "reader"])
-@pytest.mark.parametrize("table", ["access_accessentry", "access_statedreason"])
-def test_the_reader_sees_nothing_of_it(entry, table):
+@pytest.mark.parametrize(
+    "table",
+    [
+        "access_accessentry",
+        "access_statedreason",
+        "django_session",
+        "otp_totp_totpdevice",
+        "otp_static_statictoken",
+        "axes_accessattempt",
+    ],
+)
+def test_the_reader_sees_nothing_of_it_and_of_how_staff_sign_in(entry, table):
     assert refusal(f"SELECT 1 FROM {table}", using="reader").sqlstate == "42501"
 
 
