@@ -23,12 +23,16 @@ _MUTED: Final = '<p class="muted">{}</p>'
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What whoever looks is shown of a conversation; `base` is the address that its links begin with."""
+    """What whoever looks is shown of a conversation; `base` is the address that its links begin with.
+
+    `found` is the id that led here: its call is marked, and open.
+    """
 
     base: str
     is_open: bool
     sees_raw: bool
     shows_effects: bool
+    found: str = ""
 
 
 def said_block(block: Block, sight: Sight) -> SafeString:
@@ -62,8 +66,12 @@ def _remarks(block: Block, sight: Sight) -> SafeString:
 def _line(block: Block, sight: Sight) -> SafeString:
     if block.kind == "attachment":
         return _attachment(block, sight)
-    if block.shown.is_withheld:
-        return _withheld_line(block)
+    is_found = bool(sight.found) and block.call_id == sight.found
+    line = _withheld_line(block) if block.shown.is_withheld else _folded(block, sight, is_open=is_found)
+    return format_html('<div class="is-found">{}</div>', line) if is_found else line
+
+
+def _folded(block: Block, sight: Sight, *, is_open: bool) -> SafeString:
     content = format_html(
         "{}{}{}{}",
         format_html(_MUTED, f"{block.note}.") if block.note else "",
@@ -71,7 +79,7 @@ def _line(block: Block, sight: Sight) -> SafeString:
         _shown(block.shown, block.seq, block.ordinal, sight),
         format_html_join("", "{}", ((_result(block, result, sight),) for result in block.results)),
     )
-    return details(content, block.name, peek=block.peek, took=block.took, state=block.state)
+    return details(content, block.name, peek=block.peek, took=block.took, state=block.state, is_open=is_open)
 
 
 def _withheld_line(block: Block) -> SafeString:

@@ -62,7 +62,7 @@ def piece_context(
     return {
         "conversation": conversation,
         "base": base_url(conversation.pk),
-        "sight": sight_of(request, conversation, opening),
+        "sight": sight_of(request, conversation, opening, found=asked.found),
         "thread": thread,
         "opening": opening,
         "shows_effects": may(request, RightName.READ_EFFECTS),
@@ -71,12 +71,13 @@ def piece_context(
     }
 
 
-def sight_of(request: HttpRequest, conversation: Conversation, opening: Opening) -> Sight:
+def sight_of(request: HttpRequest, conversation: Conversation, opening: Opening, *, found: str = "") -> Sight:
     return Sight(
         base=base_url(conversation.pk),
         is_open=opening.is_open,
         sees_raw=opening.sees_raw,
         shows_effects=may(request, RightName.READ_EFFECTS),
+        found=found,
     )
 
 
@@ -92,7 +93,7 @@ def may(request: HttpRequest, right: RightName) -> bool:
 
 
 def _query_of(asked: Asked) -> str:
-    given = {"m": asked.message, "move": asked.move, "at": asked.at}
+    given = {"m": asked.message, "move": asked.move, "at": asked.at, "found": asked.found}
     query = urlencode({name: value for name, value in given.items() if value not in (None, "")})
     return f"?{query}" if query else ""
 

@@ -27,13 +27,17 @@ _MOVES_ON_A_PAGE: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the address asks for: a message, or a moment as a picked move or a typed time."""
+    """What the address asks for: a message, or a moment as a picked move or a typed time.
+
+    `found` is the id that a search led here by.
+    """
 
     message: int | None = None
     move: str = ""
     at: str = ""
     all_moves: bool = False
     moves_before: int | None = None
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True)

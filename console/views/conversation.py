@@ -109,6 +109,7 @@ def asked_of(request: HttpRequest) -> Asked:
         at=request.GET.get("at", "")[:80],
         all_moves=request.GET.get("moves") == "all",
         moves_before=number_in(request, "before"),
+        found=request.GET.get("found", "")[:255],
     )
 
 
@@ -135,7 +136,7 @@ def _show(
 
 def _same_place(request: HttpRequest, found: Conversation) -> str:
     asked = asked_of(request)
-    return conversation_url(found.pk, m=asked.message, move=asked.move, at=asked.at)
+    return conversation_url(found.pk, m=asked.message, move=asked.move, at=asked.at, found=asked.found)
 
 
 def number_in(request: HttpRequest, name: str) -> int | None:
