@@ -12,17 +12,16 @@ from typing import Final
 from uuid import UUID
 
 from conversations.drafts import ImportedConversation, ImportedNode, MessageDraft
-from conversations.identity import PathChain
 from conversations.imports.pairing import PairedMessage, pair, resume
 from conversations.imports.tree import PlannedTree, plan_tree
 from conversations.imports.trouble import UnreadableError
 from conversations.reads.path import StoredMessage
-from conversations.vocabulary import CallStatus, PartType, ReplayObstacle, Role
+from conversations.services.importing.path_digests import digests_of
+from conversations.vocabulary import CallStatus, ReplayObstacle, Role
 from conversations.wire.literals import readable_copy
 
 MAX_ID: Final = 255
 MAX_PARTS: Final = 10_000
-_PREAMBLE: Final = frozenset({Role.SYSTEM, Role.DEVELOPER})
 
 
 @dataclass(slots=True)
@@ -95,51 +94,38 @@ class Plan:
         return self.known is not None and is_settled and not self.moves_head
 
 
+@dataclass(slots=True)
+class _Layout:
+    """The stored messages and behind them the new ones, by place; parents come first."""
+
+    messages: list[PairedMessage]
+    seqs: list[int]
+    added: list[tuple[int, ImportedNode, str | None]] = field(default_factory=list)
+    place_of_node: dict[str, int] = field(default_factory=dict)
+    changed: int = 0
+
+
 def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known | None) -> Plan:
     """Plan what to write; raises UnreadableError where the conversation cannot be held at all."""
     tree = plan_tree(conversation.nodes, conversation.head_source_id)
     stored = list(known.messages) if known else []
-    messages = _as_paired(stored, known)
-    place_of = {one.draft.client_message_id: place for place, one in enumerate(stored)}
-    seqs = [one.seq for one in stored]
-    next_seq = known.next_seq if known else 1
-    added: list[tuple[int, ImportedNode, str | None]] = []
+    layout = _lay_out(tree, stored, known)
+    messages, seqs = layout.messages, layout.seqs
+    before = [dict(message.call_statuses) for message in messages[: len(stored)]]
     findings: list[str] = []
-    place_of_node: dict[str, int] = {}
-    changed = 0
-    place_of_seq = {one.seq: place for place, one in enumerate(stored)}
-    for placed in tree.placed:
-        facts = placed.node.stored
-        client_id = storable_id(placed.node.source_id) if facts is None else placed.message.client_message_id
-        place = place_of.get(client_id) if facts is None else place_of_seq.get(facts.seq)
-        if place is not None:
-            place_of_node[placed.node.source_id] = place
-            changed += _says_otherwise(stored[place], placed.message)
-            continue
-        if len(placed.message.parts) > MAX_PARTS:
-            raise UnreadableError(f"a message of more than {MAX_PARTS} parts", place=placed.node.source_id)
-        parent = place_of_node[placed.parent_source_id] if placed.parent_source_id is not None else -1
-        place_of_node[placed.node.source_id] = place_of[client_id] = len(messages)
-        added.append((len(messages), placed.node, client_id))
-        messages.append(PairedMessage(placed.message, parent))
-        # A tree of another store keeps its numbers, gaps and all.
-        next_seq = max(next_seq, facts.seq) if facts is not None else next_seq
-        seqs.append(next_seq)
-        next_seq += 1
-    before = {place: dict(message.call_statuses) for place, message in enumerate(messages[: len(stored)])}
     pair(messages, findings, since=len(stored))
-    _restore_calls(messages, added)
+    _restore_calls(messages, layout.added)
     is_whole = not any(node.stored and node.stored.lost for node in conversation.nodes)
     has_digests = conversation.dialect is not None and is_whole
-    digests = _digests(messages, stored, account_id) if has_digests else [None] * len(messages)
+    digests = digests_of(messages, stored, account_id) if has_digests else [None] * len(messages)
     result = Plan(
         conversation=conversation,
         tree=tree,
         known=known,
-        new=_new_messages(messages, seqs, added, digests, known.next_generation if known else 1),
+        new=_new_messages(layout, digests, known.next_generation if known else 1),
         settled_calls={
             (seqs[place], call_id): status
-            for place, statuses in before.items()
+            for place, statuses in enumerate(before)
             for call_id, status in messages[place].call_statuses.items()
             if statuses.get(call_id) != status
         },
@@ -147,17 +133,43 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
         has_fork=any(count > 1 for count in Counter(message.parent for message in messages).values()),
         obstacle=_obstacle(conversation, tree, messages),
         quarantined=_not_yet_quarantined(tree, known),
+        remarks=[*conversation.notes, *tree.findings, *findings],
+        last_activity_at=max(
+            (message.message.occurred_at for message in messages if message.message.occurred_at), default=None
+        ),
     )
-    result.remarks = [*conversation.notes, *tree.findings, *findings]
-    if changed:
-        result.remarks.append(f"{changed} messages say something else now; kept as first imported")
-    if known is not None:
-        _note_absent(result, place_of_node, stored)
-    _choose_head(result, place_of_node, seqs)
-    result.last_activity_at = max(
-        (message.message.occurred_at for message in messages if message.message.occurred_at), default=None
-    )
+    if layout.changed:
+        result.remarks.append(f"{layout.changed} messages say something else now; kept as first imported")
+    _note_absent(result, layout.place_of_node, stored)
+    _choose_head(result, layout.place_of_node, seqs)
     return result
+
+
+def _lay_out(tree: PlannedTree, stored: Sequence[StoredMessage], known: Known | None) -> _Layout:
+    """Find each node of the tree among the stored messages, or give it the next number."""
+    layout = _Layout(messages=_as_paired(stored, known), seqs=[one.seq for one in stored])
+    place_of_id = {one.draft.client_message_id: place for place, one in enumerate(stored)}
+    place_of_seq = {one.seq: place for place, one in enumerate(stored)}
+    next_seq = known.next_seq if known else 1
+    for placed in tree.placed:
+        source_id, facts = placed.node.source_id, placed.node.stored
+        client_id = storable_id(source_id) if facts is None else placed.message.client_message_id
+        place = place_of_id.get(client_id) if facts is None else place_of_seq.get(facts.seq)
+        if place is not None:
+            layout.place_of_node[source_id] = place
+            layout.changed += _says_otherwise(stored[place], placed.message)
+            continue
+        if len(placed.message.parts) > MAX_PARTS:
+            raise UnreadableError(f"a message of more than {MAX_PARTS} parts", place=source_id)
+        parent = -1 if placed.parent_source_id is None else layout.place_of_node[placed.parent_source_id]
+        layout.place_of_node[source_id] = len(layout.messages)
+        layout.added.append((len(layout.messages), placed.node, client_id))
+        layout.messages.append(PairedMessage(placed.message, parent))
+        # A tree of another store keeps its numbers, gaps and all.
+        next_seq = max(next_seq, facts.seq) if facts is not None else next_seq
+        layout.seqs.append(next_seq)
+        next_seq += 1
+    return layout
 
 
 def _restore_calls(
@@ -203,13 +215,8 @@ def _says_otherwise(stored: StoredMessage, message: MessageDraft) -> bool:
     return not stored.lost_parts and [part.text for part in before] != [part.text for part in now]
 
 
-def _new_messages(
-    messages: Sequence[PairedMessage],
-    seqs: Sequence[int],
-    added: Sequence[tuple[int, ImportedNode, str | None]],
-    digests: Sequence[bytes | None],
-    next_generation: int,
-) -> list[NewMessage]:
+def _new_messages(layout: _Layout, digests: Sequence[bytes | None], next_generation: int) -> list[NewMessage]:
+    messages, seqs, added = layout.messages, layout.seqs, layout.added
     seen = {message.parent for message in messages[: len(messages) - len(added)]}
     new = []
     for place, node, client_id in added:
@@ -231,44 +238,6 @@ def _new_messages(
             next_generation += 1
         seen.add(message.parent)
     return new
-
-
-def _digests(
-    messages: Sequence[PairedMessage], stored: Sequence[StoredMessage], account_id: UUID
-) -> list[bytes | None]:
-    """The path digest at each message; those of the leading system messages say nothing and have none."""
-    found: list[bytes | None] = [one.path_digest for one in stored]
-    chains: dict[int, PathChain] = {}
-    is_leading: list[bool] = []
-    for place, message in enumerate(messages):
-        above = message.parent
-        leading = message.message.role in _PREAMBLE and (above < 0 or is_leading[above])
-        is_leading.append(leading)
-        if place < len(stored):
-            continue
-        if leading:
-            found.append(None)
-            continue
-        chain = chains.pop(above, None) or _chain_at(messages, found, above, is_leading, account_id)
-        found.append(chain.add(message.message))
-        chains[place] = chain
-    return found
-
-
-def _chain_at(
-    messages: Sequence[PairedMessage],
-    digests: Sequence[bytes | None],
-    place: int,
-    is_leading: Sequence[bool],
-    account_id: UUID,
-) -> PathChain:
-    """A chain that stands behind the message at `place`: its turn is walked up where one is open."""
-    turn: list[PairedMessage] = []
-    while place >= 0 and not is_leading[place] and messages[place].message.role == Role.ASSISTANT:
-        turn.append(messages[place])
-        place = messages[place].parent
-    closed = digests[place] if place >= 0 and not is_leading[place] else None
-    return PathChain(account_id=account_id, digest=closed, open_turn=[one.message for one in reversed(turn)])
 
 
 def _obstacle(
@@ -316,23 +285,3 @@ def _choose_head(result: Plan, place_of_node: dict[str, int], seqs: Sequence[int
         result.head_seq = head_seq
     else:
         result.remarks.append("the head was moved here since the first import; it stays where it is")
-
-
-def counts_of(result: Plan) -> Counter[str]:
-    """What the plan writes, for the report."""
-    counts: Counter[str] = Counter({"messages": len(result.new), "quarantined": len(result.quarantined)})
-    for new in result.new:
-        parts = new.paired.message.parts
-        counts["parts"] += len(parts)
-        counts["calls"] += sum(part.type == PartType.TOOL_USE and not part.orphan for part in parts)
-        counts["results"] += sum(part.type == PartType.TOOL_RESULT and not part.orphan for part in parts)
-        counts["orphans"] += sum(part.orphan for part in parts)
-        counts["branches"] += not new.is_first_child
-    counts["heads repaired"] += result.tree.is_head_repaired and result.moves_head
-    if result.known is None:
-        counts["conversations new"] += 1
-    elif result.adds_nothing:
-        counts["conversations unchanged"] += 1
-    else:
-        counts["conversations added to"] += 1
-    return counts

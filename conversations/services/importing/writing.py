@@ -24,7 +24,8 @@ from conversations.imports.trouble import UnreadableError
 from conversations.models import Conversation, ErasedSubject, HeadMove, RawBody, ToolCall
 from conversations.reads.path import read_messages
 from conversations.services.erased import subject_digest
-from conversations.services.importing.planning import Known, Plan, counts_of, original_digest, plan
+from conversations.services.importing.counting import counts_of
+from conversations.services.importing.planning import Known, Plan, original_digest, plan
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.rows import RowBatch
 from conversations.services.placing import check_deferred
