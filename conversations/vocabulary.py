@@ -165,3 +165,20 @@ class ErasedKind(TextChoices):
     ACCOUNT = "account", "account"
     CONVERSATION = "conversation", "conversation"
     EXTERNAL_REF = "external_ref", "conversation of a source"
+
+
+class SecretKind(TextChoices):
+    """What redaction cuts."""
+
+    CARD = "card", "card number"
+    IBAN = "iban", "bank account"
+    API_KEY = "api_key", "key"
+    BEARER = "bearer", "token"
+
+
+class BodySide(TextChoices):
+    """Where a cut was made: in what was sent, in what was answered, or later in a part."""
+
+    REQUEST = "request"
+    RESPONSE = "response"
+    PART = "part"

@@ -5,6 +5,7 @@ from conversations.models.erased import ErasedSubject
 from conversations.models.generation import Exchange, Generation
 from conversations.models.message import Message, MessagePart, ToolCall
 from conversations.models.notes import ConversationNote
+from conversations.models.redaction import RedactionSpan, RedactionSwitch
 from conversations.models.storage import Blob, Fragment, RawBody
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "Message",
     "MessagePart",
     "RawBody",
+    "RedactionSpan",
+    "RedactionSwitch",
     "Summary",
     "ToolCall",
 ]

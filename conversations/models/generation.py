@@ -18,7 +18,7 @@ class Generation(models.Model):
     answer. The body that was sent is rebuilt from the path to the leaf (after
     `base_seq`, where a hosted conversation or a cut-off history stands in), the
     fragments and `body_patch` (see docs/replay.md); `body_sha256` is of the bytes
-    sent, or a keyed digest where `is_redacted`.
+    sent, or of the cut body where `is_redacted`.
     """
 
     pk = models.CompositePrimaryKey("conversation_id", "number")

@@ -102,6 +102,8 @@ RULES: dict[str, Rule] = {
     "conversations.Chunk": _goes("conversations", "sha256", "chunking_version"),
     "conversations.ConversationNote": _erased("words", text=EMPTIED, ticket=EMPTIED),
     "conversations.RawBody": _goes("raw_bodies", "sha256", "compressed", "place", "trouble"),
+    "conversations.RedactionSwitch": _goes("accounts", "kinds"),
+    "conversations.RedactionSpan": _goes("conversations"),
     "conversations.Fragment": _goes("leftovers", "sha256", "body"),
     "conversations.Blob": _goes("leftovers", "sha256", "media_type", "storage_key"),
     "conversations.ErasedSubject": _kept("recognised when they come back", digest=IDS),

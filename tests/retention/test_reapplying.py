@@ -86,7 +86,7 @@ def test_what_is_held_stays_and_the_command_fails(make_account, make_talk, offic
         reapply()
 
     assert remaining() == {talk.id}
-    assert Account.objects.get().email == EMAIL
+    assert Account.objects.get(pk=back.pk).email == EMAIL
 
 
 def test_nobody_came_back(make_talk):

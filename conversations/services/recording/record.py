@@ -13,6 +13,7 @@ from django.db import DataError, IntegrityError, transaction
 from access.actors import Actor
 from conversations.errors import NotFoundError, StoreError, constraint_of
 from conversations.models import Account
+from conversations.redaction.exchange import cut_exchange, note_cuts
 from conversations.services.recording.exchange import (
     PROVIDERS,
     ProviderCall,
@@ -53,14 +54,21 @@ def record_exchange(
 
     Delivered again, nothing is written and the first record is returned, also
     when two arrive at once. Nothing that crossed the wire is refused: what is
-    broken is kept and marked, what is no conversation is kept whole. Raises
+    broken is kept and marked, what is no conversation is kept whole. Secrets that
+    the account's switch names are cut out first, and kept nowhere. Raises
     NotFoundError only for a conversation that is not the account's.
     """
-    call = ProviderCall(
+    cut = cut_exchange(
         account_id=account.id,
         realm_id=account.realm_id,
         request_body=request_body,
         response_body=response_body,
+    )
+    call = ProviderCall(
+        account_id=account.id,
+        realm_id=account.realm_id,
+        request_body=cut.request_body,
+        response_body=cut.response_body,
         dialect=dialect,
         provider=provider or PROVIDERS[dialect],
         actor=actor,
@@ -77,7 +85,18 @@ def record_exchange(
         first_token_at=first_token_at,
         finished_at=finished_at,
     )
-    return record_reading(read_exchange(call))
+    if not cut.spans:
+        return record_reading(read_exchange(call))
+    with transaction.atomic():
+        recorded = record_reading(read_exchange(call))
+        if not recorded.was_known:
+            note_cuts(
+                conversation_id=recorded.conversation_id,
+                number=recorded.generation_number,
+                spans=cut.spans,
+                now=now,
+            )
+    return recorded
 
 
 def record_reading(reading: Reading) -> RecordedExchange:

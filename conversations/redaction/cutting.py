@@ -1,0 +1,173 @@
+"""Cutting secrets out of texts and bodies: what stays is JSON where JSON was, and says what stood there.
+
+A body is cut literal by literal, so that no cut breaks its JSON: inside a string the mark stands in
+the string, a bare number becomes a string with the mark. In a stream a secret may be spread over
+many frames; the pieces of one text are joined, looked at as one, and cut in their frames.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from conversations.redaction.detectors import Span, find_secrets
+from conversations.vocabulary import SecretKind
+from conversations.wire.streams.events import is_event_stream
+
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_KEY_AHEAD = re.compile(r"\s*:")
+# What tells the texts of one stream from each other.
+_PLACE = re.compile(r'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A text with its secrets cut out, and where the marks stand in it now."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CutBody:
+    body: bytes
+    spans: tuple[Span, ...] = ()
+
+
+def mark(kind: SecretKind) -> str:
+    return f"[cut: {kind.label}]"
+
+
+def cut_text(text: str, *, kinds: frozenset[SecretKind]) -> Cut:
+    """Return the text with a mark in place of each secret."""
+    pieces: list[str] = []
+    spans: list[Span] = []
+    at = length = 0
+    for span in find_secrets(text, kinds=kinds):
+        pieces += [text[at : span.start], mark(span.kind)]
+        length += span.start - at
+        spans.append(Span(span.kind, length, length + len(mark(span.kind))))
+        length, at = spans[-1].end, span.end
+    return Cut("".join([*pieces, text[at:]]), tuple(spans)) if spans else Cut(text)
+
+
+def cut_body(body: bytes, *, kinds: frozenset[SecretKind]) -> CutBody:
+    """Cut a request, an answer or a stream; one without secrets is returned as it is.
+
+    Spans are counted in characters of the cut body.
+    """
+    text = body.decode("utf-8", "surrogateescape")
+    if is_event_stream(body):
+        text = _cut_across_frames(text, kinds)
+    cut = "".join(_cut_pieces(text, kinds))
+    if cut == body.decode("utf-8", "surrogateescape"):
+        return CutBody(body)
+    return CutBody(cut.encode("utf-8", "surrogateescape"), tuple(_marks_in(cut)))
+
+
+def _cut_pieces(text: str, kinds: frozenset[SecretKind]) -> Iterator[str]:
+    """Between literals stand numbers, names of events and white space; inside them stands what was said."""
+    at = 0
+    for match in _LITERAL.finditer(text):
+        yield _cut_bare(text[at : match.start()], kinds)
+        yield _cut_literal(match[0], kinds)
+        at = match.end()
+    yield _cut_bare(text[at:], kinds)
+
+
+def _cut_bare(text: str, kinds: frozenset[SecretKind]) -> str:
+    cut = cut_text(text, kinds=kinds)
+    for kind in {span.kind for span in cut.spans}:
+        cut = Cut(cut.text.replace(mark(kind), f'"{mark(kind)}"'), cut.spans)
+    return cut.text
+
+
+def _cut_literal(literal: str, kinds: frozenset[SecretKind]) -> str:
+    said = _said(literal)
+    cut = cut_text(said, kinds=kinds)
+    return _literal(cut.text) if cut.spans else literal
+
+
+def _said(literal: str) -> str:
+    try:
+        return str(json.loads(literal, strict=False))
+    except ValueError:
+        return literal[1:-1]
+
+
+def _literal(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(text)
+    return json.dumps(text, ensure_ascii=False)
+
+
+@dataclass(slots=True)
+class _Piece:
+    """One literal of one frame, which is a piece of a longer text."""
+
+    start: int
+    end: int
+    said: str
+
+
+def _cut_across_frames(stream: str, kinds: frozenset[SecretKind]) -> str:
+    texts: dict[tuple[str, tuple[str, ...]], list[_Piece]] = {}
+    at = 0
+    for line in stream.splitlines(keepends=True):
+        if line.startswith("data:"):
+            place = tuple(_PLACE.findall(line))
+            for name, match in _values(line):
+                piece = _Piece(at + match.start(), at + match.end(), _said(match[0]))
+                texts.setdefault((name, place), []).append(piece)
+        at += len(line)
+    changed = {piece.start: piece for pieces in texts.values() for piece in _changed(pieces, kinds)}
+    parts: list[str] = []
+    at = 0
+    for start in sorted(changed):
+        piece = changed[start]
+        parts += [stream[at:start], _literal(piece.said)]
+        at = piece.end
+    return "".join([*parts, stream[at:]])
+
+
+def _values(line: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Give each literal that is a value, with the name it stands under."""
+    name = ""
+    for match in _LITERAL.finditer(line):
+        if _KEY_AHEAD.match(line, match.end()):
+            name = match[0]
+        else:
+            yield name, match
+
+
+def _changed(pieces: Sequence[_Piece], kinds: frozenset[SecretKind]) -> Iterator[_Piece]:
+    """Cut the joined text; the mark stands where the secret begins, its rest goes from the later pieces."""
+    joined = "".join(piece.said for piece in pieces)
+    spans = find_secrets(joined, kinds=kinds)
+    at = 0
+    for piece in pieces if spans else ():
+        kept: list[str] = []
+        here, end = at, at + len(piece.said)
+        for span in spans:
+            if span.end <= here or span.start >= end:
+                continue
+            kept.append(joined[here : max(span.start, here)])
+            if span.start >= at:
+                kept.append(mark(span.kind))
+            here = min(span.end, end)
+        kept.append(joined[here:end])
+        said = "".join(kept)
+        if said != piece.said:
+            yield _Piece(piece.start, piece.end, said)
+        at = end
+
+
+_MARKS = {mark(kind): kind for kind in SecretKind}
+_ANY_MARK = re.compile("|".join(re.escape(one) for one in _MARKS))
+
+
+def _marks_in(text: str) -> Iterator[Span]:
+    for match in _ANY_MARK.finditer(text):
+        yield Span(_MARKS[match[0]], match.start(), match.end())

@@ -1,0 +1,138 @@
+"""What is cut: payment cards, bank accounts, keys; found by proof where there is one.
+
+A card number passes its check digit and lies in the range of an issuer; an IBAN has its
+country's length and passes modulo 97; keys carry the marks that their makers give them. So an
+order number of sixteen digits stays, unless it is a card number too.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from conversations.vocabulary import SecretKind
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a secret stands in a text, half open; never what it is."""
+
+    kind: SecretKind
+    start: int
+    end: int
+
+
+def find_secrets(text: str, *, kinds: frozenset[SecretKind]) -> list[Span]:
+    """Return the spans of these kinds from left to right; of two that overlap, the one that begins first."""
+    found = sorted(
+        (span for kind in kinds for span in DETECTORS[kind](text)), key=lambda span: (span.start, -span.end)
+    )
+    spans: list[Span] = []
+    for span in found:
+        if not spans or span.start >= spans[-1].end:
+            spans.append(span)
+    return spans
+
+
+# Digits as people write them: in groups, with one space or hyphen between two of them.
+_DIGITS = re.compile(r"(?<![\d.,])(?<!\d[ -])\d(?:[ -]?\d){12,18}(?![ -]?\d)(?![.,]\d)")
+
+
+def find_cards(text: str) -> Iterator[Span]:
+    for match in _DIGITS.finditer(text):
+        number = re.sub(r"[ -]", "", match[0])
+        if is_card_number(number):
+            yield Span(SecretKind.CARD, match.start(), match.end())
+
+
+def is_card_number(number: str) -> bool:
+    return _is_issued(number) and _passes_luhn(number)
+
+
+def _is_issued(number: str) -> bool:
+    """Ranges of the issuers: Visa, Mastercard, American Express, Discover, Diners, JCB, UnionPay, Maestro."""
+    length, two, three, four = len(number), int(number[:2]), int(number[:3]), int(number[:4])
+    return (
+        (number[0] == "4" and length in (13, 16, 19))
+        or ((51 <= two <= 55 or 2221 <= four <= 2720) and length == 16)
+        or (two in (34, 37) and length == 15)
+        or ((four == 6011 or 644 <= three <= 649 or two == 65) and 16 <= length <= 19)
+        or ((300 <= three <= 305 or three == 309 or two in (36, 38, 39)) and 14 <= length <= 19)
+        or (3528 <= four <= 3589 and 16 <= length <= 19)
+        or (two == 62 and 16 <= length <= 19)
+        or (four in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763) and 13 <= length <= 19)
+    )
+
+
+def _passes_luhn(number: str) -> bool:
+    digits = [int(digit) for digit in reversed(number)]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
+    return (sum(digits[0::2]) + sum(doubled)) % 10 == 0
+
+
+_IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]{2,4}){2,8}(?: ?[A-Za-z0-9]{1,4})?\b")
+_IBANS = (
+    "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 "
+    "DK18 DO28 EE20 EG29 ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 "
+    "IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 "
+    "MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22 SA24 "
+    "SC31 SE24 SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20"
+)
+_IBAN_LENGTHS = {country[:2]: int(country[2:]) for country in _IBANS.split()}
+
+
+def find_ibans(text: str) -> Iterator[Span]:
+    for match in _IBAN.finditer(text):
+        end = _end_of_iban(match[0])
+        if end is not None:
+            yield Span(SecretKind.IBAN, match.start(), match.start() + end)
+
+
+def _end_of_iban(written: str) -> int | None:
+    """Return where the account number ends that begins the text, if one does; words may follow it."""
+    length = _IBAN_LENGTHS.get(written[:2].upper())
+    if length is None:
+        return None
+    places = [place for place, character in enumerate(written) if character != " "]
+    if len(places) < length:
+        return None
+    number = written.replace(" ", "")[:length].upper()
+    value = int("".join(str(int(character, 36)) for character in number[4:] + number[:4]))
+    return places[length - 1] + 1 if value % 97 == 1 else None
+
+
+_KEYS = re.compile(
+    r"""
+    \b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}      # Stripe
+    | \bwhsec_[A-Za-z0-9+/=]{16,}
+    | \bsk-(?:ant-|proj-|svcacct-)?[A-Za-z0-9_-]{20,}  # model providers
+    | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b                    # AWS
+    | \bgh[opsru]_[A-Za-z0-9]{36,}                     # GitHub
+    | \bgithub_pat_[A-Za-z0-9_]{22,}
+    | \bglpat-[A-Za-z0-9_-]{20,}
+    | \bxox[abeprs]-[A-Za-z0-9-]{10,}                  # Slack
+    | \bAIza[A-Za-z0-9_-]{35}
+    | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}   # JSON web tokens
+    | -----BEGIN\ (?:[A-Z]+\ )?PRIVATE\ KEY-----[\s\S]*?-----END\ (?:[A-Z]+\ )?PRIVATE\ KEY-----
+    """,
+    re.VERBOSE,
+)
+_BEARER = re.compile(r"\b[Bb]earer\s+([A-Za-z0-9._~+/=-]{16,})")
+
+
+def find_keys(text: str) -> Iterator[Span]:
+    for match in _KEYS.finditer(text):
+        yield Span(SecretKind.API_KEY, match.start(), match.end())
+
+
+def find_bearers(text: str) -> Iterator[Span]:
+    """Only the token is cut: the word before it says what stood there."""
+    for match in _BEARER.finditer(text):
+        yield Span(SecretKind.BEARER, match.start(1), match.end(1))
+
+
+DETECTORS: dict[SecretKind, Callable[[str], Iterator[Span]]] = {
+    SecretKind.CARD: find_cards,
+    SecretKind.IBAN: find_ibans,
+    SecretKind.API_KEY: find_keys,
+    SecretKind.BEARER: find_bearers,
+}

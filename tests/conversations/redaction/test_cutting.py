@@ -1,0 +1,75 @@
+import json
+
+import pytest
+
+from conversations.redaction.cutting import cut_body
+from conversations.vocabulary import SecretKind
+
+CARDS = frozenset({SecretKind.CARD})
+MARK = "[cut: card number]"
+CARD = "4242424242424242"
+
+
+def cut(body: bytes) -> bytes:
+    return cut_body(body, kinds=CARDS).body
+
+
+def test_a_body_without_secrets_is_the_same_bytes():
+    body = b'{"a" : [1.50, "\\u00e9", "order 1042"]}\n'
+
+    assert cut_body(body, kinds=CARDS).body is body
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f'{{"text":"pay {CARD} now"}}', f'{{"text":"pay {MARK} now"}}'),
+        (f'{{"number": {CARD}}}', f'{{"number": "{MARK}"}}'),
+        (f'{{"say":"\\u00fc {CARD}"}}', f'{{"say":"ü {MARK}"}}'),
+        (f'{{"arguments":"{{\\"card\\":\\"{CARD}\\"}}"}}', f'{{"arguments":"{{\\"card\\":\\"{MARK}\\"}}"}}'),
+        (f"no JSON {CARD}", f'no JSON "{MARK}"'),
+    ],
+)
+def test_json_stays_json_and_the_rest_stays_as_it_was(body, expected):
+    assert cut(body.encode()).decode() == expected
+
+
+def test_spans_say_where_the_marks_stand():
+    body = cut_body(f'{{"text":"pay {CARD} now"}}'.encode(), kinds=CARDS)
+
+    (span,) = body.spans
+    assert body.body.decode()[span.start : span.end] == MARK
+
+
+def frame(text: str, index: int = 0) -> str:
+    event = {
+        "type": "content_block_delta",
+        "index": index,
+        "delta": {"type": "text_delta", "text": text},
+    }
+    return f"event: content_block_delta\ndata: {json.dumps(event)}\n\n"
+
+
+def said(stream: bytes, index: int = 0) -> str:
+    events = [json.loads(line[6:]) for line in stream.decode().splitlines() if line.startswith("data: ")]
+    return "".join(event["delta"]["text"] for event in events if event["index"] == index)
+
+
+def test_a_number_that_is_spread_over_frames_is_cut():
+    pieces = ["Your card ", "4242 42", "42 4242 ", "4242 is", " kept."]
+    stream = "".join(frame(piece) for piece in pieces).encode()
+
+    cut_stream = cut(stream)
+
+    assert said(cut_stream) == f"Your card {MARK} is kept."
+    assert b"4242" not in cut_stream
+
+
+def test_two_blocks_that_arrive_together_are_two_texts():
+    stream = "".join([frame("4242 4242 "), frame("4242 4242 ", 1), frame("and more"), frame("and more", 1)])
+
+    assert cut(stream.encode()) == stream.encode()
+
+
+def test_bytes_that_are_no_text_come_through():
+    assert cut(b'{"a":"\xff\xfe ' + CARD.encode() + b'"}').startswith(b'{"a":"')

@@ -1,0 +1,94 @@
+import pytest
+
+from conversations.redaction.cutting import cut_text
+from conversations.redaction.detectors import find_secrets
+from conversations.vocabulary import SecretKind
+
+ALL = frozenset(SecretKind)
+
+
+def found(text):
+    return [(span.kind, text[span.start : span.end]) for span in find_secrets(text, kinds=ALL)]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "4242424242424242",
+        "4242 4242 4242 4242",
+        "5555-5555-5555-4444",
+        "2223003122003222",
+        "378282246310005",
+        "3782 822463 10005",
+        "6011111111111117",
+        "3056930009020004",
+        "3566002020360505",
+        "6205500000000000004",
+    ],
+)
+def test_a_card_number_as_people_write_it(number):
+    assert found(f"my card is {number}, thanks") == [("card", number)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "order 4242424242424241",  # the check digit is wrong
+        "order 9999999999999995",  # right check digit, nobody issues it
+        "4242424242424242424242",  # longer than any card
+        "call +49 30 901820 or 030 9018 2000",
+        "14.50 19.99 1042 88417",
+        "toolu_01A09q90qw90lq917835lq9",
+        "1700000000000",
+    ],
+)
+def test_numbers_that_are_no_cards_stay(text):
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "iban",
+    [
+        "DE89370400440532013000",
+        "DE89 3704 0044 0532 0130 00",
+        "GB29 NWBK 6016 1331 9268 19",
+        "NO9386011117947",
+    ],
+)
+def test_a_bank_account(iban):
+    assert found(f"pay to {iban} please") == [("iban", iban)]
+
+
+@pytest.mark.parametrize("text", ["DE89370400440532013001", "XX89370400440532013000", "DE12 is a code"])
+def test_what_fails_its_proof_is_no_bank_account(text):
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("sk_" + "live_" + "4eC39HqLyjWDarjtT1zdp7dc", "api_key"),
+        ("sk-" + "ant-" + "api03-abcdefghijklmnopqrstuvwx", "api_key"),
+        ("AKIA" + "IOSFODNN7EXAMPLE", "api_key"),
+        ("ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a", "api_key"),
+    ],
+)
+def test_keys_by_their_makers_marks(text, kind):
+    assert found(f"key={text}") == [(kind, text)]
+
+
+def test_of_a_bearer_token_the_word_before_it_stays():
+    assert cut_text("Authorization: Bearer abcdef0123456789abcdef", kinds=ALL).text == (
+        "Authorization: Bearer [cut: token]"
+    )
+
+
+def test_only_the_kinds_that_are_asked_for():
+    text = "4242424242424242 DE89370400440532013000"
+
+    cut = cut_text(text, kinds=frozenset({SecretKind.IBAN}))
+
+    assert cut.text == "4242424242424242 [cut: bank account]"
+    assert [(span.kind, cut.text[span.start : span.end]) for span in cut.spans] == [
+        ("iban", "[cut: bank account]")
+    ]
