@@ -20,6 +20,8 @@ from conversations.services.importing.writing import Destination, write_batch
 
 MOST_AT_ONCE: Final = 4
 
+type Batch = tuple[Destination, Sequence[ImportedConversation]]
+
 
 class Writers:
     """Writes batches as they come, at most so many at once, and adds up what became of them."""
@@ -30,10 +32,10 @@ class Writers:
         self._at_once = 1 if is_alone else max(1, min(MOST_AT_ONCE, os.cpu_count() or 1))
         self._pool: ThreadPoolExecutor | None = None
         self._pending: set[Future[ImportReport]] = set()
+        # The first batch waits for a second one: alone it needs no connection of its own.
+        self._first: Batch | None = None
 
     def __enter__(self) -> Self:
-        if self._at_once > 1:
-            self._pool = ThreadPoolExecutor(self._at_once, thread_name_prefix="import-writer")
         return self
 
     def __exit__(
@@ -43,7 +45,8 @@ class Writers:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            self.finish()
+            if error is None:
+                self.finish()
         finally:
             if self._pool is not None:
                 self._close_connections(self._pool)
@@ -51,16 +54,29 @@ class Writers:
 
     def write(self, destination: Destination, conversations: Sequence[ImportedConversation]) -> None:
         """Write a batch, now or as soon as a connection is free; raises what an earlier one raised."""
-        if self._pool is None:
+        if self._at_once == 1:
             self._report.absorb(write_batch(destination, conversations))
-            return
-        if len(self._pending) >= self._at_once:
-            self._take(wait(self._pending, return_when=FIRST_COMPLETED).done)
-        self._pending.add(self._pool.submit(write_batch, destination, conversations))
+        elif self._first is None and self._pool is None:
+            self._first = (destination, conversations)
+        else:
+            if self._first is not None:
+                self._submit(self._first)
+                self._first = None
+            self._submit((destination, conversations))
 
     def finish(self) -> None:
         """Wait until all that was handed over is written."""
+        if self._first is not None:
+            self._report.absorb(write_batch(*self._first))
+            self._first = None
         self._take(wait(self._pending).done)
+
+    def _submit(self, batch: Batch) -> None:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._at_once, thread_name_prefix="import-writer")
+        if len(self._pending) >= self._at_once:
+            self._take(wait(self._pending, return_when=FIRST_COMPLETED).done)
+        self._pending.add(self._pool.submit(write_batch, *batch))
 
     def _take(self, done: set[Future[ImportReport]]) -> None:
         self._pending -= done
