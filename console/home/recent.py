@@ -11,6 +11,7 @@ from django.urls import reverse
 from access.actors import ActorKind
 from access.models.log import AccessAction, AccessEntry, StatedReason, TargetKind
 from access.reach import Reach
+from access.reading import as_application
 from console.moments import moment_text
 from console.thread.links import conversation_url
 from conversations.models import Account, Conversation
@@ -44,7 +45,10 @@ def recent_work(*, user: User, reach: Reach) -> list[Work]:
         actor_kind=ActorKind.STAFF, actor_id=str(user.pk), action__in=list(_DID)
     ).order_by("-at", "-id")[:_LOOKED_AT]
     latest: dict[object, AccessEntry] = {}
-    for entry in entries:
+    # The log and the reasons are nobody's customer data: the reader of those does not see them.
+    with as_application():
+        looked_at = list(entries)
+    for entry in looked_at:
         subject = entry.conversation_id or entry.account_id or _own_subject(entry)
         if subject is not None:
             latest.setdefault(subject, entry)
@@ -79,7 +83,8 @@ def _untitled(conversation: Conversation) -> str:
 
 def _tickets(entries: list[AccessEntry]) -> dict[UUID, str]:
     ids = {entry.reason_id for entry in entries if entry.reason_id}
-    return dict(StatedReason.objects.filter(pk__in=ids).exclude(ticket="").values_list("pk", "ticket"))
+    with as_application():
+        return dict(StatedReason.objects.filter(pk__in=ids).exclude(ticket="").values_list("pk", "ticket"))
 
 
 def _work(entry: AccessEntry, titles: dict[UUID, str], tickets: dict[UUID, str]) -> Work | None:

@@ -15,6 +15,7 @@ from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
 from access.permissions import actor_of, holds, requires, staff_of
 from access.reach import reach_of
+from access.reading import reading_as, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
 from console.cost_pages.sums import Costs, Cut, read_abandoned, read_costs, read_lines
@@ -41,6 +42,7 @@ CSV_HEADER: Final = (
 @never_cache
 @require_GET
 @requires(RightName.READ_COSTS)
+@reads_customers
 def costs(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     period, cut = read_period(request.GET, now=now), _cut(request)
@@ -75,7 +77,9 @@ def costs(request: HttpRequest) -> HttpResponse:
 def costs_csv(request: HttpRequest) -> StreamingHttpResponse:
     """The sums with all their decimals."""
     period, cut = read_period(request.GET, now=timezone.now()), _cut(request)
-    lines = read_lines(period=period, reach=reach_of(staff_of(request)), cut=cut)
+    reach = reach_of(staff_of(request))
+    with reading_as(reach):
+        lines = read_lines(period=period, reach=reach, cut=cut)
     log_access(
         actor=actor_of(request),
         action=AccessAction.EXPORT,

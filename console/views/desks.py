@@ -16,6 +16,7 @@ from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
 from access.permissions import actor_of, holds, refuse, requires, staff_of
 from access.reach import reach_of
+from access.reading import reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
 from console.finance import desks
@@ -31,6 +32,7 @@ from ledger.services.reopening import reopen_event
 @never_cache
 @require_GET
 @requires(RightName.READ_EFFECTS)
+@reads_customers
 def refunds(request: HttpRequest) -> HttpResponse:
     filters = desks.RefundFilter(request.GET, queryset=desks.refunds(reach_of(staff_of(request))))
     page = read_page_by_id(request, filters.qs if filters.is_valid() else Compensation.objects.none())
@@ -52,6 +54,7 @@ def refunds(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 @requires(RightName.READ_EFFECTS)
+@reads_customers
 def questions(request: HttpRequest) -> HttpResponse:
     query = request.GET.copy()
     # What waits comes first; who wants the answered ones asks for them.

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET
 
 from access.permissions import holds, staff_of, staff_only
 from access.reach import reach_of
+from access.reading import reads_customers
 from access.rights import RightName
 from console.frame import frame_context
 from console.home.attention import needs_attention
@@ -18,6 +19,7 @@ from console.job_pages.schedule import read_schedule
 @never_cache
 @require_GET
 @staff_only
+@reads_customers
 def home(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     user = staff_of(request)

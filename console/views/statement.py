@@ -14,7 +14,9 @@ from django.views.decorators.http import require_GET
 
 from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, holds, requires
+from access.permissions import actor_of, holds, requires, staff_of
+from access.reach import reach_of
+from access.reading import reading_rows, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
 from console.csv import csv_lines
@@ -31,6 +33,7 @@ MOST: Final = 500
 @never_cache
 @require_GET
 @requires(RightName.READ_EFFECTS)
+@reads_customers
 def account_statement(request: HttpRequest, account_id: UUID) -> HttpResponse:
     now = timezone.now()
     found = reachable_account(request, account_id)
@@ -63,7 +66,10 @@ def account_statement_csv(request: HttpRequest, account_id: UUID) -> StreamingHt
     found = reachable_account(request, account_id)
     period = read_period(request.GET, now=timezone.now(), days=90)
     _log(request, found, AccessAction.EXPORT)
-    rows = csv_rows(lines_of(found.pk, since=period.since, until=period.until))
+    rows = reading_rows(
+        reach_of(staff_of(request)),
+        lambda: csv_rows(lines_of(found.pk, since=period.since, until=period.until)),
+    )
     return StreamingHttpResponse(
         csv_lines(header=CSV_HEADER, rows=rows),
         content_type="text/csv; charset=utf-8",

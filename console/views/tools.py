@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from access.permissions import requires, staff_of
 from access.reach import reach_of
+from access.reading import reads_customers
 from access.rights import RightName
 from console.frame import frame_context
 from console.listing import list_context
@@ -25,6 +26,7 @@ from conversations.models import ToolCall
 @never_cache
 @require_GET
 @requires(RightName.READ_TOOLS)
+@reads_customers
 def tools(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     period = read_period(request.GET, now=now)
@@ -48,6 +50,7 @@ def tools(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 @requires(RightName.READ_TOOLS)
+@reads_customers
 def tool_calls(request: HttpRequest) -> HttpResponse:
     """The calls behind a number; what they were given and gave back stands in their conversations."""
     now = timezone.now()
