@@ -28,6 +28,9 @@ _TEXT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt"
 _BOM = b"\xef\xbb\xbf"
 # A zip member that claims more than this is refused before it is opened.
 MAX_MEMBER_BYTES: Final = 64 << 30
+# What reading from a damaged or cut archive raises.
+_DAMAGES: Final = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+_HEAD_PIECE: Final = 1 << 13
 csv.field_size_limit(16 << 20)
 
 
@@ -77,12 +80,24 @@ class Document:
     name: str
     open: Callable[[], IO[bytes]]
     beside: frozenset[str] = field(default=frozenset())
-    shape: Shape = "values"
+    _shape: Shape | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """How its records are laid out; RefusedFileError where it cannot be read at all."""
+        if self._shape is None:
+            try:
+                with _without_bom(self.open()) as stream:
+                    self._shape = shape_of(_read_head(stream), name=self.name)
+            except _DAMAGES as error:
+                raise RefusedFileError(f"a damaged archive ({error})") from None
+        return self._shape
 
     def records(self) -> Iterator[Record]:
         """Yield every record; a damaged one says so, and what a file's end cuts off is one as well."""
+        shape = self.shape
         with _without_bom(self.open()) as stream:
-            yield from _records_of(stream, self.shape)
+            yield from _records_of(stream, shape)
 
     def sample(self) -> list[Record]:
         """Give the first few records, to judge the format by."""
@@ -103,9 +118,9 @@ def open_documents(path: Path) -> Iterator[Document]:
     if magic == b"PK\x03\x04":
         yield from _zip_members(path)
     elif magic[:2] == b"\x1f\x8b":
-        yield _shaped(Document(name=path.name, open=lambda: _open_gzip(path)))
+        yield Document(name=path.name, open=lambda: _open_gzip(path))
     else:
-        yield _shaped(Document(name=path.name, open=lambda: path.open("rb")))
+        yield Document(name=path.name, open=lambda: path.open("rb"))
 
 
 def _open_gzip(path: Path) -> IO[bytes]:
@@ -126,9 +141,7 @@ def _zip_members(path: Path) -> Iterator[Document]:
             raise RefusedFileError("an encrypted zip archive")
         if member.file_size > MAX_MEMBER_BYTES:
             raise RefusedFileError(f"an archive whose member {member.filename} is larger than 64 GiB")
-        yield _shaped(
-            Document(name=f"{path.name}/{member.filename}", open=_member_opener(path, member), beside=names)
-        )
+        yield Document(name=f"{path.name}/{member.filename}", open=_member_opener(path, member), beside=names)
 
 
 def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
@@ -140,13 +153,18 @@ def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], IO[bytes
     return open_member
 
 
-def _shaped(document: Document) -> Document:
+def _read_head(stream: IO[bytes]) -> bytes:
+    """Read a text's beginning, as far as a damaged archive gives it."""
+    pieces: list[bytes] = []
+    size = 0
     try:
-        with _without_bom(document.open()) as stream:
-            document.shape = shape_of(stream.read(HEAD_BYTES), name=document.name)
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise RefusedFileError(f"a damaged archive ({error})") from None
-    return document
+        while size < HEAD_BYTES and (piece := stream.read(_HEAD_PIECE)):
+            pieces.append(piece)
+            size += len(piece)
+    except _DAMAGES as error:
+        if not pieces:
+            raise RefusedFileError(f"a damaged archive ({error})") from None
+    return b"".join(pieces)
 
 
 def shape_of(head: bytes, *, name: str) -> Shape:
@@ -196,7 +214,7 @@ def _records_of(stream: IO[bytes], shape: Shape) -> Iterator[Record]:
                 yield Record(f"{word} {number}", raw)
     except UnreadableError as trouble:
         yield Record(f"after {word} {number}", b"", trouble=trouble.reason)
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except _DAMAGES as error:
         yield Record(f"after {word} {number}", b"", trouble=f"the archive is damaged: {error}")
 
 
@@ -217,7 +235,7 @@ def _rows(stream: IO[bytes]) -> Iterator[Record]:
                 yield _row(f"line {line}", header, cells)
     except csv.Error as error:
         yield Record(f"after line {line}", b"", trouble=f"not a CSV table: {error}")
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except _DAMAGES as error:
         yield Record(f"after line {line}", b"", trouble=f"the archive is damaged: {error}")
 
 

@@ -1,8 +1,11 @@
 import gzip
+import random
 import zipfile
 
 import pytest
 
+from conversations.imports.detect import detect_format
+from conversations.imports.streams import open_documents
 from conversations.imports.trouble import RefusedFileError
 from tests.conversations.imports.reading import lines, read_file, write
 
@@ -54,14 +57,28 @@ def test_a_gzipped_file_is_read_as_what_is_in_it(tmp_path):
 
 
 def test_a_truncated_gzip_gives_what_came_before_and_says_so(tmp_path):
-    text = lines(*({"messages": [{"role": "user", "content": f"{n:0100}"}]} for n in range(20_000)))
-    packed = gzip.compress(text.encode())
+    dice = random.Random(7)
+    dialogues = [{"messages": [{"role": "user", "content": dice.randbytes(300).hex()}]} for _ in range(400)]
+    packed = gzip.compress(lines(*dialogues).encode())
 
     found = read_file(write(tmp_path, packed[: len(packed) // 2], "train.jsonl.gz"))
 
     (broken,) = found.broken
-    assert 0 < len(found.conversations) < 20_000
+    assert 150 < len(found.conversations) < 250
     assert broken.reason.startswith("the archive is damaged")
+
+
+def test_a_damaged_member_of_a_zip_costs_only_itself(tmp_path):
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.jsonl", lines({"messages": [{"role": "user", "content": "spoilt"}]}))
+        archive.writestr("b.jsonl", lines({"messages": [{"role": "user", "content": "hi"}]}))
+    path.write_bytes(path.read_bytes().replace(b"spoilt", b"SPOILT", 1))
+    first, second = open_documents(path)
+
+    with pytest.raises(RefusedFileError, match="Bad CRC-32"):
+        detect_format(first)
+    assert detect_format(second).LABEL == "OpenAI-style dialogues"
 
 
 def test_a_zip_keeps_members_apart(tmp_path):
