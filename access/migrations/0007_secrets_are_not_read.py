@@ -2,7 +2,9 @@
 
 from django.db import migrations
 
-TABLES = "django_session, otp_totp_totpdevice, otp_static_staticdevice, otp_static_statictoken, axes_accessattempt"
+TABLES = (
+    "django_session, otp_totp_totpdevice, otp_static_staticdevice, otp_static_statictoken, axes_accessattempt"
+)
 
 TAKE = f"""
 DO $$ BEGIN

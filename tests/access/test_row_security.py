@@ -15,7 +15,7 @@ from access.reach import Reach
 from access.reading import as_application, is_reading, reading_as, reading_rows
 from access.services.logging import log_access
 from conversations.ids import mint_id
-from conversations.models import Account, Conversation, Message
+from conversations.models import Account, Conversation, Message, RedactionSpan
 from conversations.search.lookup import find_by_id, find_by_prefix
 from conversations.search.words import Within, search_words
 from conversations.services.accounts import ensure_account
@@ -44,6 +44,7 @@ FILLED = (
     "conversations_chunk",
     "conversations_conversationnote",
     "conversations_rawbody",
+    "conversations_redactionspan",
     "ledger_tooleffect",
     "ledger_effectmove",
 )
@@ -90,6 +91,9 @@ class Tenant:
         insert("summary", id=mint_id(NOW), conversation_id=key, from_seq=1, to_seq=1)
         insert("chunk", id=mint_id(NOW), conversation_id=key, seq=1, ordinal=0)
         insert("rawbody", id=mint_id(NOW), raw_class="request", conversation_id=key)
+        RedactionSpan.objects.create(
+            conversation_id=key, side="part", kind="card", seq=1, ordinal=0, start=0, end=4, cut_at=NOW
+        )
 
 
 @pytest.fixture
@@ -135,6 +139,7 @@ def test_each_realm_sees_its_own_rows_and_no_other(eu, us, table):
 
 # Pages of these ask by realm themselves, and read no customer's words.
 READ_BY_REALM = {
+    "conversations_redactionswitch",
     "ledger_finding",
     "ledger_matchdecision",
     "ledger_reconciliationpolicy",

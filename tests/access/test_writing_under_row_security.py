@@ -6,7 +6,7 @@ import pytest
 
 from access.actors import Actor, ActorKind
 from conversations.models import Conversation, Message, MessagePart
-from conversations.services.importing import rows
+from conversations.services.importing import tables
 from conversations.services.importing.importing import import_file
 from tests.conversations.conftest import NOW, realm
 
@@ -53,7 +53,7 @@ def test_an_import_writes_the_same_by_insert_as_by_copy(realm, tmp_path, monkeyp
 
     copied = imported("one")
     assert copied[0]
-    monkeypatch.setattr(rows, "_is_under_row_security", lambda table: True)
+    monkeypatch.setattr(tables, "_is_under_row_security", lambda table: True)
     both = imported("two")
 
     for of_one, of_both in zip(copied, both, strict=True):
