@@ -7,6 +7,7 @@ from pathlib import Path
 from django.utils.csp import CSP
 
 from config import databases, env
+from config.integers import send_integers_as_text
 from config.log import configure_logging
 from config.schedule import BEAT_SCHEDULE
 
@@ -94,6 +95,7 @@ TEMPLATES = [
 ]
 
 DATABASES = databases.from_environment()
+send_integers_as_text()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
