@@ -34,4 +34,7 @@ def derived_arguments(part: PartDraft) -> str | None:
 def _is_short(value: JsonValue) -> bool:
     if isinstance(value, dict | list):
         return False
-    return len(value.text if isinstance(value, ExactNumber) else str(value)) <= _LONGEST
+    if isinstance(value, ExactNumber):
+        # NaN and Infinity, which some writers send, are no JSON to the database.
+        return len(value.text) <= _LONGEST and value.text.strip("-") not in ("NaN", "Infinity")
+    return len(str(value)) <= _LONGEST

@@ -1,14 +1,15 @@
 """Token counts in disjoint buckets, from each provider's own way of counting.
 
 Anthropic's `input_tokens` leaves cached tokens out; OpenAI's counts include
-them. What a provider does not say stays None, which is not zero.
+them. What a provider does not say stays None, which is not zero; so does a
+count past any answer's, and a share of the output that is more than the whole.
 """
 
 from collections.abc import Mapping
 
 from conversations.wire.shapes import Usage
 
-_LARGEST = 2**53
+_LARGEST = 2**31  # what a column holds, and a thousand times the largest context
 
 
 def anthropic_usage(raw: Mapping[str, object]) -> Usage:
@@ -18,7 +19,7 @@ def anthropic_usage(raw: Mapping[str, object]) -> Usage:
         usage = _sum([_anthropic_pass(entry) for entry in passes])
     else:
         usage = _anthropic_pass(raw)
-    usage.reasoning = _count(_object(raw, "output_tokens_details"), "thinking_tokens")
+    usage.reasoning = _share(_count(_object(raw, "output_tokens_details"), "thinking_tokens"), usage.output)
     usage.web_searches = _count(_object(raw, "server_tool_use"), "web_search_requests")
     usage.raw = dict(raw)
     return usage
@@ -87,7 +88,7 @@ def _openai_usage(
         cache_read=cached,
         cache_write_5m=written,
         output=output,
-        reasoning=reasoning,
+        reasoning=_share(reasoning, output),
         raw=dict(raw),
     )
 
@@ -96,8 +97,12 @@ def _sum(passes: list[Usage]) -> Usage:
     total = Usage()
     for name in ("uncached_input", "cache_read", "cache_write_5m", "cache_write_1h", "output"):
         counts = [count for entry in passes if (count := getattr(entry, name)) is not None]
-        setattr(total, name, sum(counts) if counts else None)
+        setattr(total, name, sum(counts) if counts and sum(counts) < _LARGEST else None)
     return total
+
+
+def _share(part: int | None, whole: int | None) -> int | None:
+    return None if part is not None and whole is not None and part > whole else part
 
 
 def _object(raw: Mapping[str, object], name: str) -> Mapping[str, object]:

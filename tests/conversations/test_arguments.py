@@ -21,6 +21,8 @@ from tests.conversations.drafts import call
         ('"words"', None),
         (r'{"id":"a\u0000b"}', None),
         ('{"huge":1e400}', None),
+        ('{"id":"ch_1","rate":NaN,"most":Infinity,"least":-Infinity}', '{"id":"ch_1"}'),
+        ('{"rate":NaN}', None),
         ("{broken", None),
         (json.dumps({f"k{n}": n for n in range(25)}), None),
     ],

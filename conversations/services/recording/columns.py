@@ -12,6 +12,10 @@ from conversations.vocabulary import GenerationStatus, HistoryMatch
 from conversations.wire.literals import readable_copy
 from conversations.wire.shapes import Usage
 
+# HTTP has three digits; proxies make up others.
+_LARGEST_STATUS = 999
+_LONGEST_MS = 2**31 - 1
+
 
 def generation_columns(reading: Reading, name: AttemptName, match: HistoryMatch) -> dict[str, Any]:
     call, response = reading.call, reading.response
@@ -32,7 +36,7 @@ def generation_columns(reading: Reading, name: AttemptName, match: HistoryMatch)
         "stop_reason": fitted(response.stop_reason, 64),
         "error_code": fitted(response.error_code, 128),
         "error_message": readable_copy(response.error_message),
-        "http_status": call.http_status,
+        "http_status": _fitting_status(call.http_status),
         "notes": [readable_copy(note) for note in (*reading.notes, *response.notes)],
         "provider_response_id": fitted(response.provider_response_id, 255),
         "provider_request_id": fitted(call.provider_request_id, 255),
@@ -43,6 +47,10 @@ def generation_columns(reading: Reading, name: AttemptName, match: HistoryMatch)
     usage = response.usage or Usage()
     columns |= {**usage_columns(usage), "usage": storable(usage.raw) if response.usage else None}
     return {**columns, **_cost_columns(reading, model)}
+
+
+def _fitting_status(status: int | None) -> int | None:
+    return status if status is not None and 0 <= status <= _LARGEST_STATUS else None
 
 
 def _cost_columns(reading: Reading, requested_model: str) -> dict[str, Any]:
@@ -81,4 +89,6 @@ def _time_columns(call: ProviderCall, status: GenerationStatus) -> dict[str, Any
 def _milliseconds(start: datetime | None, end: datetime | None) -> int | None:
     if start is None or end is None:
         return None
-    return max(0, round((end - start).total_seconds() * 1000))
+    took = max(0, round((end - start).total_seconds() * 1000))
+    # Weeks say that a clock was wrong, not how long an answer took.
+    return took if took <= _LONGEST_MS else None

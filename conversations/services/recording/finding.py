@@ -7,7 +7,8 @@ from django.db import connection
 
 from conversations.digests import path_salt
 from conversations.identity import path_digests
-from conversations.services.recording.exchange import Reading
+from conversations.services.recording.exchange import LONGEST_ID, Reading
+from conversations.services.recording.storable import fitted
 from conversations.services.starting import start_conversation
 from conversations.vocabulary import Role, Source
 from conversations.wire.shapes import ParsedRequest
@@ -51,7 +52,8 @@ def _by_provider_ids(account_id: UUID, request: ParsedRequest) -> Found | None:
     else:
         return None
     with connection.cursor() as cursor:
-        cursor.execute(statement, [value, account_id])
+        # As the columns hold it: an id of any length and any characters came from outside.
+        cursor.execute(statement, [fitted(value, LONGEST_ID), account_id])
         row = cursor.fetchone()
     return None if row is None else Found(*row)
 

@@ -1,9 +1,12 @@
 import json
+from datetime import timedelta
 
 import pytest
 
 from conversations.models import Conversation, Generation, Message, MessagePart, RawBody, ToolCall
 from conversations.replay import request_body_of
+from conversations.vocabulary import Dialect
+from tests.conversations.conftest import NOW
 from tests.conversations.recording.exchanges import (
     answer,
     assistant,
@@ -366,3 +369,50 @@ def test_no_answer_at_all_is_an_attempt_without_cost(record):
     attempt = Generation.objects.get()
     assert (exchange.status, exchange.answer_seq) == ("interrupted", None)
     assert (attempt.cost_usd, attempt.cost_confidence) == (None, "unknown")
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"input_tokens": 2**40, "output_tokens": 5},
+        {"input_tokens": 5, "output_tokens": 5, "output_tokens_details": {"thinking_tokens": 9}},
+    ],
+)
+def test_usage_that_cannot_be_is_kept_as_sent_and_costs_the_answer_nothing(record, usage):
+    exchange = record(body(user("Hi")), answer("Hello.", usage=usage))
+
+    attempt = Generation.objects.get()
+    assert (exchange.match, exchange.answer_seq) == ("started", 2)
+    assert (attempt.output_tokens, attempt.reasoning_tokens, attempt.usage) == (5, None, usage)
+
+
+def test_arguments_that_are_no_json_number_are_kept_as_they_came(record):
+    exchange = record(
+        body(user("Hi")), answer(call("toolu_1", rate=float("nan"), id="ch_1"), stop_reason="tool_use")
+    )
+
+    stored = ToolCall.objects.get()
+    assert (exchange.match, stored.arguments) == ("started", {"id": "ch_1"})
+    assert b'"rate":NaN' in bytes(MessagePart.objects.get(type="tool_use").payload)
+
+
+@pytest.mark.parametrize("previous", [r"\ud83d", r"\u0000", "r" * 5000])
+def test_an_id_of_the_provider_that_no_column_holds_is_still_looked_up(record, previous):
+    sent = f'{{"model":"gpt-4o","input":"Hi","previous_response_id":"{previous}"}}'.encode()
+
+    exchange = record(sent, None, dialect=Dialect.OPENAI_RESPONSES)
+
+    assert exchange.match == "started"
+    assert request_body_of(conversation_id=exchange.conversation_id, number=1) == sent
+
+
+def test_a_status_and_times_that_cannot_be_are_left_unknown(record):
+    record(
+        body(user("Hi")),
+        http_status=99999,
+        started_at=NOW - timedelta(days=400),
+        finished_at=NOW,
+    )
+
+    attempt = Generation.objects.get()
+    assert (attempt.match, attempt.http_status, attempt.total_ms) == ("started", None, None)

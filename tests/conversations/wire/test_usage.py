@@ -89,3 +89,29 @@ def test_counts_that_contradict_each_other_never_go_below_zero():
     usage = openai_chat_usage({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 60}})
 
     assert usage.uncached_input == 0
+
+
+def test_a_count_that_no_answer_can_have_is_unknown():
+    assert buckets(anthropic_usage({"input_tokens": 2**31, "output_tokens": 5})) == (
+        None,
+        None,
+        None,
+        None,
+        5,
+        None,
+        None,
+    )
+
+
+def test_a_share_of_the_output_that_is_more_than_the_whole_is_unknown():
+    anthropic = {"output_tokens": 5, "output_tokens_details": {"thinking_tokens": 9}}
+    chat = {"completion_tokens": 1, "completion_tokens_details": {"reasoning_tokens": 7}}
+    responses = {"output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 7}}
+
+    found = [anthropic_usage(anthropic), openai_chat_usage(chat), openai_responses_usage(responses)]
+
+    assert [(usage.output, usage.reasoning, usage.raw) for usage in found] == [
+        (5, None, anthropic),
+        (1, None, chat),
+        (1, None, responses),
+    ]
