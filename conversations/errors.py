@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import IntegrityError
+from django.db import DataError, IntegrityError
 from psycopg import Error as DriverError
 
 
@@ -82,6 +82,11 @@ EXPLANATIONS = {
         "the attempt has ended; its status cannot change",
     ),
     "conversations_generation_attempt_once": ("attempt-exists", "this attempt of the request exists already"),
+    "conversations_generation_counts_from_one": ("attempt-below-one", "attempts are numbered from 1"),
+    "conversations_generation_reasoning_is_output": (
+        "reasoning-above-output",
+        "the output tokens include the reasoning tokens, so these cannot be more",
+    ),
     "conversations_conversation_external_ref_once": (
         "external-ref-used",
         "the account has a conversation with this external reference",
@@ -110,6 +115,9 @@ def explained(*, place: str) -> Iterator[None]:
             raise
         rule, explanation = known
         raise StoreError(rule, explanation, place=_named(error) or place) from error
+    except DataError as error:
+        explanation = f"a value that no column of the store can hold: {str(error).partition(chr(10))[0]}"
+        raise StoreError("value-not-storable", explanation, place=place) from error
 
 
 def _named(error: IntegrityError) -> str:

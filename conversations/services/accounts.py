@@ -3,12 +3,14 @@
 from datetime import datetime
 
 from access.models import Realm
+from conversations.errors import explained
 from conversations.ids import mint_id
 from conversations.models import Account
 from conversations.services.erased import refuse_erased
 from conversations.vocabulary import ErasedKind
 
 
+@explained(place="an account")
 def ensure_account(
     *, realm: Realm, external_id: str, now: datetime, label: str = "", email: str = ""
 ) -> Account:

@@ -10,7 +10,7 @@ from conversations.errors import ConflictError, NotFoundError, StoreError
 from conversations.identity import unit_digests
 from conversations.models import Message
 from conversations.reads.path import read_messages
-from conversations.services.composing import refuse_malformed
+from conversations.services.composing import refuse_malformed, refuse_unfit
 from conversations.services.placing import AS_ROOT, AT_HEAD, ClientIdUsedError, Run, place
 from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
 
@@ -113,6 +113,7 @@ def _write_sibling(
 
 
 def _place_once(run: Run) -> Appended:
+    refuse_unfit(run.messages[0], conversation_id=run.conversation_id)
     refuse_malformed(run.messages[0], dialect=run.dialect, conversation_id=run.conversation_id)
     try:
         placed = place(run)

@@ -14,6 +14,7 @@ from conversations.identity import unit_digests
 from conversations.models import Conversation, Generation, Message, ToolCall
 from conversations.pricing.price import price_usage
 from conversations.reads.path import path_seqs
+from conversations.services.composing import refuse_unfit
 from conversations.services.placing import Run, lock_conversation, place
 from conversations.vocabulary import BranchReason, Dialect, GenerationStatus, HeadMoveReason, Role
 from conversations.wire.shapes import Usage
@@ -64,6 +65,13 @@ def begin_generation(
     must not ask the model a second time. Used below another leaf they are refused.
     """
     lock_conversation(conversation_id)
+    with explained(place=f"conversation {conversation_id}, message {leaf_seq}"):
+        return _begin(conversation_id=conversation_id, leaf_seq=leaf_seq, attempt=attempt, now=now)
+
+
+def _begin(
+    *, conversation_id: UUID, leaf_seq: int, attempt: Attempt, now: datetime
+) -> tuple[Generation, bool]:
     known = _begun(conversation_id=conversation_id, leaf_seq=leaf_seq, attempt=attempt)
     if known is not None:
         return known, False
@@ -76,14 +84,13 @@ def begin_generation(
         created_at=now,
         **_columns(attempt),
     )
-    with explained(place=f"conversation {conversation_id}, message {leaf_seq}"):
-        if not Message.objects.filter(conversation_id=conversation_id, seq=leaf_seq).exists():
-            raise NotFoundError(
-                "no-message",
-                "there is no such message",
-                place=f"conversation {conversation_id}, message {leaf_seq}",
-            )
-        generation.save(force_insert=True)
+    if not Message.objects.filter(conversation_id=conversation_id, seq=leaf_seq).exists():
+        raise NotFoundError(
+            "no-message",
+            "there is no such message",
+            place=f"conversation {conversation_id}, message {leaf_seq}",
+        )
+    generation.save(force_insert=True)
     Conversation.objects.filter(pk=conversation_id).update(next_generation=conversation.next_generation + 1)
     return generation, True
 
@@ -224,6 +231,7 @@ def _write_answer(
 ) -> int:
     """Write the answer below the attempt's leaf, as another version where one stands there already."""
     conversation_id = generation.conversation_id
+    refuse_unfit(message, conversation_id=conversation_id)
     has_version = Message.objects.filter(
         conversation_id=conversation_id, parent_seq=leaf_seq, role=Role.ASSISTANT
     ).exists()

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from conversations.errors import constraint_of
+from conversations.errors import constraint_of, explained
 from conversations.ids import mint_id
 from conversations.models import Account, Conversation
 from conversations.services.erased import refuse_erased
@@ -13,6 +13,7 @@ from conversations.vocabulary import ErasedKind, Source
 from conversations.wire.literals import readable_copy
 
 
+@explained(place="a new conversation")
 def start_conversation(
     *,
     account_id: UUID,

@@ -93,3 +93,33 @@ def test_judging_costs_no_statement(asked, django_assert_num_queries):
     # A savepoint, the statement, the two checks, and the release.
     with django_assert_num_queries(4):
         append(asked, assistant())
+
+
+def _block(**fields) -> MessageDraft:
+    return MessageDraft(role=Role.ASSISTANT, parts=[PartDraft(**{"type": PartType.TOOL_USE, **fields})])
+
+
+@pytest.mark.parametrize(
+    ("message", "rule", "block"),
+    [
+        (assistant("a\x00b"), "character-not-storable", 0),
+        (assistant("half \ud83d"), "character-not-storable", 0),
+        (_block(payload=b"{}", tool_call_id="call_0", tool_name="f\x00"), "character-not-storable", 0),
+        (_block(payload=b"{}", tool_call_id="c" * 256, tool_name="f"), "too-long", 0),
+        (_block(payload=b"{}", tool_name="f"), "call-without-id", 0),
+        (_block(payload=b"{}", tool_call_id="call_0"), "call-without-name", 0),
+        (_block(tool_call_id="call_0", tool_name="f"), "block-without-bytes", 0),
+        (_block(text="x", payload=b"x", type=PartType.TEXT), "block-said-twice", 0),
+        (assistant(client_message_id="m\x00"), "character-not-storable", None),
+        (assistant(client_message_id="m" * 256), "too-long", None),
+        (assistant(token_count=2**31), "no-count", None),
+        (assistant(token_count=-1), "no-count", None),
+    ],
+)
+def test_what_no_column_holds_is_refused_and_named(asked, message, rule, block):
+    with pytest.raises(StoreError) as refused:
+        append(asked, message, dialect=None)
+
+    where = "" if block is None else f", block {block}"
+    assert (refused.value.rule, refused.value.place) == (rule, f"conversation {asked.pk}, new message{where}")
+    assert Message.objects.count() == 1
