@@ -39,7 +39,10 @@ def request_body_of(*, conversation_id: UUID, number: int) -> bytes:
     DamagedError where the bytes differ.
     """
     place = f"conversation {conversation_id}, attempt {number}"
-    stored = read_stored_body(conversation_id=conversation_id, number=number)
+    try:
+        stored = read_stored_body(conversation_id=conversation_id, number=number)
+    except FileNotFoundError as error:
+        raise DamagedError("a large block's file is not in blob storage", place=place) from error
     if stored is None:
         raise NotReplayableError("there is no such attempt", place=place)
     if stored.proof == BodyProof.VERBATIM:
@@ -60,7 +63,10 @@ def request_body_of(*, conversation_id: UUID, number: int) -> bytes:
 def _verbatim(stored: StoredBody, place: str) -> bytes:
     if stored.verbatim is None or stored.size is None:
         raise NotReplayableError("the body was kept whole, and its copy has been purged", place=place)
-    return zstandard.ZstdDecompressor().decompress(stored.verbatim, max_output_size=max(stored.size, 1))
+    try:
+        return zstandard.ZstdDecompressor().decompress(stored.verbatim, max_output_size=max(stored.size, 1))
+    except zstandard.ZstdError as error:
+        raise DamagedError(f"the body that was kept whole cannot be opened: {error}", place=place) from error
 
 
 def _rebuilt(stored: StoredBody, place: str) -> bytes:

@@ -1,7 +1,7 @@
 """`manage.py export_conversations`: a selection as JSON lines, trees or request bodies."""
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
+from access.models import Realm
 from conversations.services.exporting import (
     ExportFailure,
     export_next_bodies,
@@ -41,6 +42,8 @@ class Command(BaseCommand):
         parser.add_argument("--model", default="", help="for --what next: where no attempt names one")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["realm"] and not Realm.objects.filter(slug=options["realm"]).exists():
+            raise CommandError(f"there is no realm {options['realm']!r}")
         selection = select_conversations(
             realm_slug=options["realm"],
             account=options["account"],
@@ -79,8 +82,13 @@ def _open(path: Path | None, stack: ExitStack) -> IO[bytes]:
         return stack.enter_context(path.open("xb"))
     except FileExistsError:
         raise CommandError(f"{path} exists; an export never overwrites") from None
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
 
 
 def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text} is no time in ISO 8601") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

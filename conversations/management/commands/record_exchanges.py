@@ -1,6 +1,7 @@
 """`manage.py record_exchanges FILE`: put recorded provider calls into the store, one JSON object a line."""
 
 from argparse import ArgumentParser
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,15 @@ from django.utils import timezone
 
 from access.actors import Actor, ActorKind
 from access.models import Realm
+from conversations.errors import StoreError
+from conversations.models import Account
 from conversations.services.accounts import ensure_account
 from conversations.services.recording import RecordedExchange, record_exchange
 from conversations.services.recording.lines import LineError, read_lines
+
+type Line = dict[str, Any] | LineError
+
+RECORDER = Actor(kind=ActorKind.IMPORTER)
 
 
 class Command(BaseCommand):
@@ -31,20 +38,31 @@ class Command(BaseCommand):
         realm = Realm.objects.filter(slug=options["realm"]).first()
         if realm is None:
             raise CommandError(f"There is no realm {options['realm']}.")
-        now = timezone.now()
-        account = ensure_account(realm=realm, external_id=options["account"], now=now)
-        actor = Actor(kind=ActorKind.IMPORTER)
-        refused = 0
+        if not options["file"].is_file():
+            raise CommandError(f"{options['file']}: there is no such file")
+        try:
+            account = ensure_account(realm=realm, external_id=options["account"], now=timezone.now())
+        except StoreError as error:
+            raise CommandError(str(error)) from error
         with options["file"].open("rb") as file:
-            for place, line in read_lines(file):
-                if isinstance(line, LineError):
-                    refused += 1
-                    self.stderr.write(f"line {place}: {line}")
-                    continue
-                exchange = record_exchange(account=account, actor=actor, now=timezone.now(), **line)
-                self.stdout.write(describe(place, exchange))
+            refused = self._record(account, read_lines(file))
         if refused:
             raise CommandError(f"{refused} lines could not be read.")
+
+    def _record(self, account: Account, lines: Iterable[tuple[int, Line]]) -> int:
+        """Record line by line; say what is wrong with a line, and count those."""
+        refused = 0
+        for place, line in lines:
+            try:
+                if isinstance(line, LineError):
+                    raise line
+                exchange = record_exchange(account=account, actor=RECORDER, now=timezone.now(), **line)
+            except (LineError, StoreError) as error:
+                refused += 1
+                self.stderr.write(f"line {place}: {error}")
+            else:
+                self.stdout.write(describe(place, exchange))
+        return refused
 
 
 def describe(place: int, exchange: RecordedExchange) -> str:

@@ -33,7 +33,10 @@ class Command(BaseCommand):
         except ReplayError as error:
             raise CommandError(str(error)) from error
         if options["output"]:
-            options["output"].write_bytes(body)
+            try:
+                options["output"].write_bytes(body)
+            except OSError as error:
+                raise CommandError(f"{options['output']}: {error.strerror}") from error
         else:
             # Django's wrapper around standard output takes text only, and ends it with a newline.
             sys.stdout.buffer.write(body)

@@ -40,7 +40,7 @@ def read_lines(file: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any] | Li
 def read_line(line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LineError(f"no JSON: {error}") from error
     if not isinstance(value, dict) or not isinstance(value.get("request_body"), str):
         raise LineError("request_body is missing")
@@ -50,7 +50,7 @@ def read_line(line: bytes) -> dict[str, Any]:
         if isinstance(value.get("response_body"), str)
         else None,
         "dialect": _dialect(value),
-        "http_status": value.get("response_status"),
+        "http_status": _status(value.get("response_status")),
     }
     arguments |= {name: value[name] for name in _TEXTS if isinstance(value.get(name), str)}
     arguments |= {name: _time(value[name], name) for name in _TIMES if value.get(name)}
@@ -78,6 +78,12 @@ def _dialect(value: dict[str, Any]) -> Dialect:
     if found is None:
         raise LineError("neither dialect nor path says which format this is")
     return found
+
+
+def _status(value: object) -> int | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise LineError(f"response_status is no number: {value}")
 
 
 def _time(value: object, name: str) -> Any:

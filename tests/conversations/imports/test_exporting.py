@@ -1,7 +1,8 @@
 import json
+import re
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from access.actors import Actor, ActorKind
 from access.models import Realm
@@ -181,3 +182,16 @@ def test_the_command_writes_a_file_once_and_says_what_it_left_out(told, tmp_path
         call_command("export_conversations", what="next")
     assert ended.value.code == ExitStatus.PARTIAL
     assert str(told.pk) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--output", "/nowhere/trees.jsonl"], "/nowhere/trees.jsonl: No such file or directory"),
+        (["--realm", "nowhere"], "there is no realm 'nowhere'"),
+        (["--since", "yesterday"], "yesterday is no time in ISO 8601"),
+    ],
+)
+def test_the_command_refuses_in_one_line(db, arguments, reason):
+    with pytest.raises(CommandError, match=re.escape(reason)):
+        call_command("export_conversations", *arguments)

@@ -1,10 +1,12 @@
 import json
 from io import StringIO
+from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.models import Conversation, Generation, MessagePart
+from conversations.models import Blob, Conversation, Generation, MessagePart, RawBody
+from conversations.services.blobs import blob_storage
 from tests.conversations.recording.exchanges import answer, assistant, body, user
 
 
@@ -37,6 +39,31 @@ def test_verify_replay_fails_and_names_the_attempt_where_bytes_differ(record):
 
     with pytest.raises(CommandError, match="came back different"):
         run("verify_replay", conversation=exchange.conversation_id)
+
+
+def test_verify_replay_names_what_is_damaged_and_goes_on(record):
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 50_000}}
+    whole = record(b"no json")
+    large = record(body(user(image)))
+    record(body(user("Hi")))
+    RawBody.objects.filter(raw_class="request").update(compressed=b"junk")
+    blob_storage().delete(Blob.objects.get().storage_key)
+    out, err = StringIO(), StringIO()
+
+    with pytest.raises(CommandError, match="came back different"):
+        call_command("verify_replay", stdout=out, stderr=err)
+
+    assert sorted(line.partition(": ")[0] for line in err.getvalue().splitlines()) == sorted(
+        f"conversation {one.conversation_id}, attempt 1" for one in (whole, large)
+    )
+    assert out.getvalue().startswith("1 exact, 0 patched")
+    assert out.getvalue().endswith("2 failed\n")
+
+
+def test_verify_replay_of_an_empty_store_counts_nothing(db):
+    assert run("verify_replay")[0] == (
+        "0 exact, 0 patched (0 bytes of patches), 0 verbatim, 0 no longer replayable, 0 failed"
+    )
 
 
 def test_verify_replay_goes_through_more_than_a_batch(record, monkeypatch):
@@ -84,6 +111,13 @@ def test_replay_body_says_what_is_missing(record):
         run("replay_body", str(exchange.conversation_id), "9")
 
 
+def test_replay_body_says_where_it_cannot_write(record, tmp_path):
+    exchange = record(body(user("Hi")))
+
+    with pytest.raises(CommandError, match=r"nowhere/body\.json: No such file or directory"):
+        run("replay_body", str(exchange.conversation_id), "1", output=tmp_path / "nowhere" / "body.json")
+
+
 def test_record_exchanges_takes_a_file_of_lines_once_only(realm, tmp_path):
     lines = [
         {
@@ -129,21 +163,33 @@ def test_record_exchanges_names_the_lines_it_cannot_read(realm, tmp_path):
         json.dumps({**sent, "started_at": "yesterday"}),
         json.dumps({**sent, "conversation_id": "7"}),
         json.dumps({**sent, "request_body": "\ud83d"}),
+        json.dumps({**sent, "response_status": "200"}),
+        json.dumps({**sent, "conversation_id": str(uuid4())}),
+        "[" * 100_000,
     ]
     path.write_text("\n".join([*bad, json.dumps(sent)]))
     out, err = StringIO(), StringIO()
 
-    with pytest.raises(CommandError, match="7 lines could not be read"):
+    with pytest.raises(CommandError, match="10 lines could not be read"):
         call_command(
             "record_exchanges", str(path), realm=realm.slug, account="customer-1", stdout=out, stderr=err
         )
 
     assert [line.split(": ")[0] for line in err.getvalue().strip().splitlines()] == [
-        f"line {number}" for number in range(1, 8)
+        f"line {number}" for number in range(1, 11)
     ]
-    assert out.getvalue().startswith("line 8: conversation")
+    assert out.getvalue().startswith("line 11: conversation")
 
 
 def test_record_exchanges_wants_a_realm_that_exists(db, tmp_path):
     with pytest.raises(CommandError, match="no realm nowhere"):
         run("record_exchanges", str(tmp_path / "x"), realm="nowhere", account="a")
+
+
+def test_record_exchanges_wants_a_file_and_an_account_that_can_be(realm, tmp_path):
+    path = tmp_path / "calls.jsonl"
+    with pytest.raises(CommandError, match="there is no such file"):
+        run("record_exchanges", str(path), realm=realm.slug, account="customer-1")
+    path.touch()
+    with pytest.raises(CommandError, match="an account: a value that no column"):
+        run("record_exchanges", str(path), realm=realm.slug, account="c" * 256)
