@@ -120,10 +120,13 @@ def _write(destination: Destination, conversations: Sequence[ImportedConversatio
 
 def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation]) -> list[Plan]:
     ids = _lock_known(batch.account_id, [one.external_ref for one in conversations])
+    imported = _last_originals(list(ids.values()))
     plans = []
     for conversation in conversations:
         known_id = ids.get(conversation.external_ref)
-        if known_id is not None and _is_unchanged(known_id, conversation):
+        raw = conversation.raw
+        if known_id is not None and raw and imported.get(known_id) == original_digest(raw):
+            # The very bytes were imported before: there is nothing to compare.
             plans.append(_unchanged(conversation, known_id))
             continue
         known = _read_known(known_id) if known_id is not None else None
@@ -168,17 +171,15 @@ def _lock_known(account_id: UUID, refs: Sequence[str]) -> dict[str, UUID]:
     return dict(rows)
 
 
-def _is_unchanged(conversation_id: UUID, conversation: ImportedConversation) -> bool:
-    """The very bytes were imported before: there is nothing to compare."""
-    if not conversation.raw:
-        return False
-    latest = (
-        RawBody.objects.filter(conversation_id=conversation_id, raw_class=RawClass.IMPORT)
-        .order_by("-created_at", "-id")
-        .values_list("sha256", flat=True)
-        .first()
+def _last_originals(ids: Sequence[UUID]) -> dict[UUID, bytes]:
+    """The digest of the record that each conversation was last imported from."""
+    rows = (
+        RawBody.objects.filter(conversation_id__in=ids, raw_class=RawClass.IMPORT)
+        .order_by("conversation_id", "-created_at", "-id")
+        .distinct("conversation_id")
+        .values_list("conversation_id", "sha256")
     )
-    return latest is not None and bytes(latest) == original_digest(conversation.raw)
+    return {conversation_id: bytes(digest) for conversation_id, digest in rows if conversation_id}
 
 
 def _unchanged(conversation: ImportedConversation, conversation_id: UUID) -> Plan:
