@@ -56,7 +56,15 @@ SECTIONS: Final = (
             Page("Tool registry", "console:tool-registry", "access.read_effects"),
         ),
     ),
-    Section("Retention", ("retention",)),
+    Section(
+        "Retention",
+        ("retention",),
+        (
+            Page("Erasure requests", "console:erasures", "access.read_retention"),
+            Page("Legal holds", "console:holds", "access.read_retention"),
+            Page("Policies", "console:policies", "access.read_retention"),
+        ),
+    ),
     Section(
         "Access",
         ("access", "auth"),

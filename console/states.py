@@ -42,6 +42,12 @@ LOOKS: Final[dict[str, Look]] = {
     "interrupted": Look("failed", "Interrupted"),
     "refused": Look("failed", "Refused"),
     "cancelled": Look("skipped", "Cancelled"),
+    # Steps of an erasure, and copies that lie with providers.
+    "step skipped": Look("late", "Something is kept"),
+    "step requested": Look("unknown", "Requested, unconfirmed"),
+    "copy requested": Look("unknown", "Requested, unconfirmed"),
+    "copy confirmed": Look("done", "Deleted there", sprite="applied"),
+    "copy refused": Look("failed", "Refused"),
     # Runs of jobs.
     "job succeeded": Look("done", "Done", sprite="applied"),
     "stopping": Look("running", "Stopping"),

@@ -10,9 +10,13 @@ from console.views import (
     costs,
     desks,
     effects,
+    erasures,
+    holds,
     home,
     jobs,
     notes,
+    policies,
+    standing,
     statement,
     tool_registry,
     tools,
@@ -37,6 +41,25 @@ CONVERSATION: list[URLPattern | URLResolver] = [
     path("attempts/<int:number>/", bodies.attempt, name="attempt"),
     path("attempts/<int:number>/body", bodies.replay_body, name="replay-body"),
     path("raw/<uuid:raw_id>/", bodies.raw_body, name="raw-body"),
+    path("retention/", standing.standing, name="standing"),
+]
+
+RETENTION: list[URLPattern | URLResolver] = [
+    path("policies/", policies.policies, name="policies"),
+    path("policies/change/", policies.change, name="change-policy"),
+    path("holds/", holds.holds, name="holds"),
+    path("holds/place/", holds.place, name="place-hold"),
+    path("holds/<uuid:hold_id>/", holds.hold, name="hold"),
+    path("holds/<uuid:hold_id>/ask/", holds.ask_release, name="ask-release"),
+    path("holds/<uuid:hold_id>/decide/", holds.decide_release, name="decide-release"),
+    path("erasures/", erasures.erasures, name="erasures"),
+    path("erasures/intake/", erasures.intake, name="erasure-intake"),
+    path("erasures/<uuid:request_id>/", erasures.erasure, name="erasure"),
+    path("erasures/<uuid:request_id>/copies.csv", erasures.copies_csv, name="erasure-copies"),
+    path("erasures/<uuid:request_id>/copies/<int:copy_id>/", erasures.answer_copy, name="erasure-copy"),
+    path("erasures/<uuid:request_id>/receipt/", erasures.receipt, name="erasure-receipt"),
+    path("erasures/<uuid:request_id>/receipt.json", erasures.receipt_json, name="erasure-receipt-json"),
+    path("erasures/<uuid:request_id>/<slug:action>/", erasures.act, name="erasure-act"),
 ]
 
 JOBS: list[URLPattern | URLResolver] = [
@@ -87,6 +110,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("costs/", costs.costs, name="costs"),
     path("costs/sums.csv", costs.costs_csv, name="costs-csv"),
     path("costs/prices/", costs.prices, name="prices"),
+    path("retention/", include(RETENTION)),
     path("jobs/", include(JOBS)),
     path("", include(MONEY)),
     path("access-log/", access_log.access_log, name="access-log"),

@@ -28,6 +28,12 @@ class Preview:
     after: dict[str, int]
     samples: list[UUID]
 
+    @property
+    def rows(self) -> list[tuple[str, int, int]]:
+        """Return what a page shows: each store with both counts."""
+        names = [*self.before, *(name for name in self.after if name not in self.before)]
+        return [(name, self.before.get(name, 0), self.after.get(name, 0)) for name in names]
+
 
 # What counts, by class: a table, and which rows of the due conversations (all, where empty).
 _WHAT: dict[str, list[tuple[str, str]]] = {

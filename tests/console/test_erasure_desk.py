@@ -1,0 +1,173 @@
+"""The erasure desk in a browser's words: intake, identity, preview, approval by another, receipt."""
+
+import json
+
+import pytest
+from django.utils import timezone
+
+from access.models import AccessEntry
+from access.rights import RoleName
+from conversations.models import Account, Conversation
+from retention.erasure.job import erase
+from retention.models import ErasureRequest
+from tests.conversations.drafts import user as asks
+from tests.conversations.schema.rows import insert
+
+pytestmark = pytest.mark.django_db
+
+DESK = "/retention/erasures/"
+
+
+@pytest.fixture
+def talk(make_conversation, say):
+    conversation = make_conversation()
+    say(conversation, asks("Write to ines@example.com"))
+    return conversation
+
+
+@pytest.fixture
+def first(log_in):
+    return log_in(RoleName.PRIVACY_OFFICER, name="petra")
+
+
+@pytest.fixture
+def second(log_in):
+    return log_in(RoleName.PRIVACY_OFFICER, name="quentin")
+
+
+def take_in(client, person, **given):
+    form = {
+        "realm": person.realm_id,
+        "names": person.email,
+        "received_on": timezone.localdate(),
+        "account": [person.pk],
+        **given,
+    }
+    return client.post(f"{DESK}intake/", form, follow=True)
+
+
+def act(client, action, **given):
+    request = ErasureRequest.objects.get()
+    return client.post(f"{DESK}{request.pk}/{action}/", given, follow=True)
+
+
+def prepare(client, account):
+    take_in(client, account)
+    act(client, "identity", how="signed_in", note="called back")
+    act(client, "preview")
+
+
+def test_the_person_is_shown_masked_before_anything_is_taken_in(first, account, talk):
+    page = take_in(first, account, account=[]).content.decode()
+
+    assert "cus-1001" in page
+    assert "i•••@example.com" in page
+    assert "ines@example.com" not in page.replace("ines@example.com</textarea>", "")
+    assert not ErasureRequest.objects.exists()
+
+
+def test_a_request_goes_from_intake_to_receipt(first, second, account, talk):
+    prepare(first, account)
+    assert "Another person has to approve it" in act(first, "preview").content.decode()
+    act(second, "approve")
+    request = ErasureRequest.objects.get()
+    erase(run_id=run_of(request))
+
+    page = second.get(f"{DESK}{request.pk}/receipt/").content.decode()
+
+    assert not Conversation.objects.exists()
+    assert "conversation, erased" in page
+    assert "ines@example.com" not in page
+    signed = json.loads(second.get(f"{DESK}{request.pk}/receipt.json").content)
+    assert json.loads(signed["receipt"])["found_again"] == 0
+
+
+def run_of(request):
+    from jobs.models import JobRun
+
+    return JobRun.objects.get(kind="retention.erase", scope=str(request.pk)).pk
+
+
+def test_whoever_took_it_in_cannot_approve(first, account, talk):
+    prepare(first, account)
+
+    page = act(first, "approve").content.decode()
+
+    assert "hoever took the request in cannot approve it" in page
+    assert ErasureRequest.objects.get().state == "previewed"
+
+
+def test_the_preview_stands_on_the_page(first, account, talk):
+    prepare(first, account)
+
+    request = ErasureRequest.objects.get()
+    page = first.get(f"{DESK}{request.pk}/").content.decode()
+
+    assert "Ground for what stays" in page
+    assert {row["store"]: row["erased"] for row in request.preview}["messagepart"] == 1
+
+
+@pytest.mark.parametrize(
+    ("role", "sees"), [(RoleName.SUPPORT, 403), (RoleName.AUDITOR, 200), (RoleName.ADMINISTRATOR, 200)]
+)
+def test_who_may_see_the_desk_and_who_may_work_there(log_in, first, account, talk, role, sees):
+    prepare(first, account)
+    client = log_in(role)
+    request = ErasureRequest.objects.get()
+
+    assert client.get(DESK).status_code == sees
+    assert client.get(f"{DESK}{request.pk}/").status_code == sees
+    assert client.post(f"{DESK}{request.pk}/approve/").status_code == 403
+    assert client.post(f"{DESK}{request.pk}/withdraw/").status_code == 403
+    assert ErasureRequest.objects.get().state == "previewed"
+
+
+def test_another_realms_request_is_not_there(log_in, first, account, talk):
+    prepare(first, account)
+    client = log_in(RoleName.PRIVACY_OFFICER, realms=[], name="rosa")
+    request = ErasureRequest.objects.get()
+
+    assert client.get(f"{DESK}{request.pk}/").status_code == 404
+    assert client.post(f"{DESK}{request.pk}/withdraw/").status_code == 404
+    assert request.number not in client.get(DESK).content.decode()
+
+
+def test_copies_at_providers_are_exported_and_answered(first, second, account, talk):
+    insert(
+        "generation",
+        conversation_id=talk.pk,
+        number=1,
+        provider="openai",
+        status="complete",
+        finished_at=timezone.now(),
+        provider_response_id="resp_1",
+    )
+    prepare(first, account)
+    act(second, "approve")
+    request = ErasureRequest.objects.get()
+    erase(run_id=run_of(request))
+    copy = request.hosted_copies.get()
+
+    lines = b"".join(first.get(f"{DESK}{request.pk}/copies.csv").streaming_content).decode().splitlines()
+    first.post(f"{DESK}{request.pk}/copies/{copy.pk}/", {"answer": "confirmed"})
+
+    assert lines[1] == "openai,response,resp_1,requested"
+    assert AccessEntry.objects.filter(action="export", target_kind="erasure", row_count=1).count() == 1
+    copy.refresh_from_db()
+    assert (copy.state, copy.confirmed_by.username) == ("confirmed", "petra")
+
+
+def test_a_withdrawn_request_leaves_the_person(first, account, talk):
+    prepare(first, account)
+
+    act(first, "withdraw")
+
+    assert ErasureRequest.objects.get().state == "withdrawn"
+    assert Account.objects.filter(pk=account.pk).exists()
+
+
+def test_a_request_of_tomorrow_is_refused(first, account):
+    answer = take_in(first, account, received_on="2999-01-01")
+
+    assert answer.status_code == 422
+    assert not ErasureRequest.objects.exists()

@@ -1,0 +1,183 @@
+"""The pages of holds and policies: who may do what, and what a change says before it is made."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from access.models import AccessEntry
+from access.rights import RoleName
+from retention.models import LegalHold, RetentionPolicy
+from retention.services.holds import place_hold, request_release
+from tests.console.conftest import NOW
+
+pytestmark = pytest.mark.django_db
+
+HOLDS, POLICIES, CHANGE = "/retention/holds/", "/retention/policies/", "/retention/policies/change/"
+PLACE = "/retention/holds/place/"
+
+
+@pytest.fixture
+def hold(make_conversation, make_staff):
+    user = make_staff(RoleName.PRIVACY_OFFICER, name="petra")
+    return place_hold(conversation_id=make_conversation().pk, matter="M-7", user=user, now=NOW)
+
+
+def test_a_hold_is_placed_and_listed(log_in, make_conversation):
+    client = log_in(RoleName.PRIVACY_OFFICER)
+    target = make_conversation().pk
+
+    client.post(PLACE, {"kind": "conversation", "target": target, "matter": "M-7", "note": "letter"})
+
+    placed = LegalHold.objects.get()
+    assert (placed.conversation_id, placed.matter, placed.placed_by.username) == (
+        target,
+        "M-7",
+        "privacy_officer",
+    )
+    assert b"M-7" in client.get(HOLDS).content
+
+
+def test_another_realms_conversation_cannot_be_held(log_in, make_conversation):
+    client = log_in(RoleName.PRIVACY_OFFICER, realms=[])
+
+    answer = client.post(PLACE, {"kind": "conversation", "target": make_conversation().pk, "matter": "M-7"})
+
+    assert answer.status_code == 422
+    assert not LegalHold.objects.exists()
+
+
+def test_another_realms_hold_is_not_shown(log_in, hold):
+    client = log_in(RoleName.PRIVACY_OFFICER, realms=[])
+
+    assert client.get(f"{HOLDS}{hold.pk}/").status_code == 404
+    assert b"M-7" not in client.get(HOLDS).content
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [(RoleName.SUPPORT, 403), (RoleName.FINANCE, 403), (RoleName.AUDITOR, 200)]
+)
+def test_who_may_see_holds(log_in, hold, role, status):
+    client = log_in(role)
+
+    assert client.get(HOLDS).status_code == status
+    assert client.post(PLACE, {}).status_code == 403
+    assert AccessEntry.objects.filter(action="refused").exists()
+
+
+def test_a_release_takes_two_people(log_in, hold):
+    first = log_in(RoleName.PRIVACY_OFFICER, name="rosa")
+    second = log_in(RoleName.PRIVACY_OFFICER, name="quentin")
+    first.post(f"{HOLDS}{hold.pk}/ask/", {"note": "case closed"})
+
+    own = first.post(f"{HOLDS}{hold.pk}/decide/", {"decision": "approve"}, follow=True)
+    hold.refresh_from_db()
+    assert hold.is_open
+    assert "hoever asked for the release cannot approve it" in own.content.decode()
+    second.post(f"{HOLDS}{hold.pk}/decide/", {"decision": "approve"})
+
+    hold.refresh_from_db()
+    assert (hold.is_open, hold.released_by.username) == (False, "quentin")
+
+
+def test_the_page_offers_the_decision_to_the_second_person_only(log_in, hold):
+    client = log_in(RoleName.PRIVACY_OFFICER, name="rosa")
+    request_release(hold_id=hold.pk, user=hold.placed_by, now=NOW)
+    placer = log_in(RoleName.PRIVACY_OFFICER, name="sam")
+    placer.force_login(hold.placed_by)
+
+    assert b"Release the hold" in client.get(f"{HOLDS}{hold.pk}/").content
+    assert b"Release the hold" not in placer.get(f"{HOLDS}{hold.pk}/").content
+
+
+def test_the_list_of_holds_asks_the_same_of_many(
+    log_in, make_conversation, make_staff, django_assert_num_queries
+):
+    client, user = log_in(RoleName.PRIVACY_OFFICER), make_staff(RoleName.PRIVACY_OFFICER, name="petra")
+    place_hold(conversation_id=make_conversation().pk, matter="M-1", user=user, now=NOW)
+    client.get(HOLDS)
+    # Session, user, its realms, the rights; the holds with their people; the frame.
+    with django_assert_num_queries(count_of(client)):
+        client.get(HOLDS)
+    for number in range(5):
+        place_hold(conversation_id=make_conversation().pk, matter=f"N-{number}", user=user, now=NOW)
+
+    with django_assert_num_queries(count_of(client)):
+        client.get(HOLDS)
+
+
+def count_of(client):
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as seen:
+        client.get(HOLDS)
+    return len(seen)
+
+
+def change(**given):
+    return {
+        "data_class": "conversation",
+        "action": "purge",
+        "days": 60,
+        "begins_on": timezone.localdate(),
+        **given,
+    }
+
+
+def test_a_change_is_shown_before_it_is_made(log_in, make_conversation):
+    client = log_in(RoleName.PRIVACY_OFFICER)
+    make_conversation(now=timezone.now() - timedelta(days=70))
+
+    answer = client.post(CHANGE, change())
+
+    assert answer.status_code == 200
+    assert answer.context["preview"].after == {"conversation": 1}
+    assert RetentionPolicy.objects.filter(data_class="conversation").count() == 1
+
+
+def test_a_confirmed_change_is_in_the_history(log_in):
+    client = log_in(RoleName.PRIVACY_OFFICER)
+
+    page = client.post(CHANGE, change(confirm="yes"), follow=True)
+
+    rule = RetentionPolicy.objects.get(days=60)
+    assert (rule.set_by.username, rule.scope) == ("privacy_officer", "default")
+    assert b"The change is set" in page.content
+
+
+def test_a_change_beyond_another_layer_names_it(log_in):
+    client = log_in(RoleName.PRIVACY_OFFICER)
+
+    answer = client.post(CHANGE, change(data_class="generation_detail", days=91, confirm="yes"))
+
+    assert answer.status_code == 422
+    assert b"limited by: conversations, everywhere" in answer.content
+    assert not RetentionPolicy.objects.filter(days=91).exists()
+
+
+def test_who_sees_some_realms_sets_nothing_for_everybody(log_in, realm):
+    client = log_in(RoleName.PRIVACY_OFFICER, realms=[realm])
+
+    assert client.post(CHANGE, change(confirm="yes")).status_code == 422
+    client.post(CHANGE, change(confirm="yes", realm=realm.pk))
+
+    assert [rule.realm_id for rule in RetentionPolicy.objects.filter(days=60)] == [realm.pk]
+
+
+def test_an_auditor_reads_policies_and_changes_none(log_in):
+    client = log_in(RoleName.AUDITOR)
+
+    assert b"Conversations" in client.get(POLICIES).content
+    assert client.post(CHANGE, change(confirm="yes")).status_code == 403
+    assert RetentionPolicy.objects.count() == 9
+
+
+def test_a_conversation_says_why_it_stays(log_in, hold):
+    client = log_in(RoleName.AUDITOR)
+
+    page = client.get(f"/conversations/{hold.conversation_id}/retention/").content.decode()
+
+    assert "It stays for now: Held (" in page
+    assert "M-7" in page
+    assert "everywhere" in page
