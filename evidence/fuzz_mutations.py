@@ -5,6 +5,7 @@ import io
 import json
 import random
 import zipfile
+from copy import deepcopy
 
 from evidence.fuzz_seeds import Seed
 
@@ -67,7 +68,7 @@ def _injure(root: list[object], dice: random.Random) -> None:
     key: str | int = dice.choice(list(holder)) if isinstance(holder, dict) else dice.randrange(len(holder))
     way = dice.randrange(6)
     if way == 0 and isinstance(holder, list):
-        holder.insert(dice.randrange(len(holder) + 1), dice.choice(holder))
+        holder.insert(dice.randrange(len(holder) + 1), deepcopy(dice.choice(holder)))
     elif way == 1 and isinstance(holder, dict):
         holder[dice.choice(["id", "uuid", "parent", "role", "x", "\x00", ""])] = holder.pop(str(key))
     elif way == 2:
@@ -75,9 +76,9 @@ def _injure(root: list[object], dice: random.Random) -> None:
     elif way == 3:
         other = dice.choice(holders)
         donor = list(other.values()) if isinstance(other, dict) else other
-        _put(holder, key, json.loads(json.dumps(dice.choice(donor))))
+        _put(holder, key, deepcopy(dice.choice(donor)))
     else:
-        _put(holder, key, dice.choice(ODD_VALUES))
+        _put(holder, key, deepcopy(dice.choice(ODD_VALUES)))
 
 
 def _put(holder: list[object] | dict[str, object], key: str | int, value: object) -> None:

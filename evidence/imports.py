@@ -98,10 +98,7 @@ def _import(path: Path, account: Account) -> ImportReport:
 def _note_refusal(entry: dict, report: ImportReport, figures: Figures) -> None:
     figures.refused += 1
     (refusal,) = report.refused
-    holds_none = (
-        "no conversations" in refusal.text or "no texts" in refusal.text or "not JSON" in refusal.text
-    )
-    figures.holding_none += holds_none or "issue tracker" in refusal.text
+    figures.holding_none += refusal.text.endswith(("no conversations", "not JSON"))
     print(f"{entry['file']}: refused: {refusal.text}")
 
 
