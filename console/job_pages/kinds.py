@@ -42,6 +42,23 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("ledger.work_events", "Work on events", "Works on events that were kept while no worker was there."),
     Kind("ledger.pull", "Pull movements", "Asks the processor for what webhooks missed."),
     Kind(
+        "ledger.reconcile",
+        "Reconcile",
+        "Compares ledger, processor and conversations; asked for on the page of reconciliation runs.",
+        may_be_started=False,
+    ),
+    Kind(
+        "ledger.reconcile_daily",
+        "Reconcile yesterday",
+        "Pulls yesterday’s movements from the processor and starts a reconciliation for each realm.",
+    ),
+    Kind("ledger.send_alerts", "Send alerts", "Tells of new unexplained money, failed and overdue runs."),
+    Kind(
+        "ledger.verify_integrity",
+        "Verify integrity",
+        "Proves that the invariants of trees and ledger hold, or names where they do not.",
+    ),
+    Kind(
         "retention.purge",
         "Purge",
         "Takes away what policies say must go, and nothing holds.",

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from console.job_pages.kinds import Kind, kind_of
+from console.moments import age_text
 from jobs.models import JobRun
 from jobs.services.starting import beat_of
 
@@ -21,6 +22,11 @@ class Scheduled:
     next_at: datetime
     is_recorded: bool
     last: JobRun | None = None
+
+    @property
+    def every_words(self) -> str:
+        """ "2 min", "1 d"."""
+        return age_text(self.next_at - self.every, now=self.next_at)
 
     @property
     def took(self) -> timedelta | None:
