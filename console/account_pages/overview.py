@@ -13,7 +13,7 @@ from conversations.models import Account, Conversation, Generation
 from conversations.vocabulary import CostConfidence
 from ledger.models import ToolEffect
 from ledger.querysets import Total, standings, totals
-from ledger.vocabulary import Standing
+from ledger.vocabulary import Operation, Standing
 
 MOST: Final = 10
 _RECENT: Final = timedelta(days=30)
@@ -54,7 +54,8 @@ def read_overview(*, account: Account, now: datetime, sees_costs: bool, sees_eff
         conversations=conversations[:MOST],
         has_more_conversations=len(conversations) > MOST,
         spend=_spend(account.pk, now) if sees_costs else None,
-        totals=totals(effects) if sees_effects else [],
+        # A refund is no second sum: it stands with its charge, as given back.
+        totals=totals(effects.filter(operation=Operation.CHARGE)) if sees_effects else [],
         effects=_effects(account) if sees_effects else [],
     )
 

@@ -92,6 +92,13 @@ class Chain:
         return next((decision for decision in self.decisions if decision.is_waiting), None)
 
     @property
+    def other_ids(self) -> list[tuple[str, str]]:
+        """By what the processor can be asked, where it is no reference that is shown already."""
+        shown = {found.reference for found in self.references}
+        asked_by = self.effect.find_by.items()
+        return [(name.replace("_", " "), str(value)) for name, value in asked_by if value not in shown]
+
+    @property
     def compare_url(self) -> str:
         """The page that sets the abandoned branch beside the live one."""
         if self.standing != Standing.ABANDONED or self.conversation is None:

@@ -81,14 +81,16 @@ def effect_totals(request: HttpRequest) -> HttpResponse:
     filters = EffectFilter(request.GET, queryset=listed(reach_of(staff_of(request))))
     if not filters.is_valid():
         raise BadRequest("a filter of this list cannot be read")
-    context = {"totals": totals(filters.qs), "list_url": reverse("console:effects") + without(request.GET)}
+    # A refund is no second sum: it stands with its charge, as given back.
+    charges = filters.qs.filter(operation=Operation.CHARGE)
+    context = {"totals": totals(charges), "list_url": reverse("console:effects") + without(request.GET)}
     if getattr(request, "htmx", False):
         return render(request, "console/finance/totals.html", context)
     frame = frame_context(
         request,
         now=timezone.now(),
         title="Totals per currency",
-        subtitle="Of the effects as they are narrowed down. Currencies are never added to each other.",
+        subtitle="Charges of the list as it is narrowed down. Currencies are never added to each other.",
     )
     return render(request, "console/finance/totals_page.html", frame | context)
 
