@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from psycopg.types.json import Jsonb
 
 from conversations.search.scripts import bigrams, has_unspaced
 from conversations.wire.literals import readable_copy
@@ -86,18 +87,21 @@ def read_terms(text: str) -> list[Term]:
 def search_words(*, text: str, within: Within, limit: int = LIMIT) -> list[WordHit]:
     """Return the newest parts that hold every term and none that is excluded; nothing for no positive term.
 
-    Reads through an index only; a term of one character of a script without
-    spaces is looked for within what the other terms found.
+    Reads through an index only. What the search is narrowed to is asked of each
+    place as it is found, so MOST_PLACES bounds what fits, not what was passed by.
+    A term of one character of a script without spaces is looked for within what
+    the other terms found.
     """
     terms = read_terms(text)
     if not any(not term.is_excluded for term in terms):
         return []
     query, parameters = _sought(terms)
     realms = None if within.realm_ids is None else list(within.realm_ids)
-    narrowing, narrowed = _narrowing(within)
-    statement = _STATEMENT.format(query=query, narrowing="".join(narrowing))
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*parameters, realms, MOST_PLACES, *narrowed, limit])
+        cursor.execute(
+            _STATEMENT.format(query=query),
+            [*parameters, realms, MOST_PLACES, _narrowed(within), limit],
+        )
         rows = cursor.fetchall()
     return [_hit(row, terms) for row in rows]
 
@@ -105,7 +109,7 @@ def search_words(*, text: str, within: Within, limit: int = LIMIT) -> list[WordH
 _STATEMENT = """
 WITH places AS MATERIALIZED (
     SELECT * FROM conversations_find_places(
-        {query}, %s::text[], %s::text[], %s::text[], %s::bigint[], %s
+        {query}, %s::text[], %s::text[], %s::text[], %s::bigint[], %s, %s::jsonb
     )
 )
 SELECT p.conversation_id, p.seq, p.ordinal, m.role, p.type, coalesce(p.tool_name, ''), c.title, c.account_id,
@@ -115,7 +119,6 @@ JOIN conversations_messagepart p USING (conversation_id, seq, ordinal)
 JOIN conversations_conversation c ON c.id = p.conversation_id
 JOIN conversations_account a ON a.id = c.account_id
 JOIN conversations_message m ON m.conversation_id = p.conversation_id AND m.seq = p.seq
-WHERE true{narrowing}
 ORDER BY m.created_at DESC, p.conversation_id DESC, p.seq DESC, p.ordinal LIMIT %s
 """
 
@@ -146,38 +149,18 @@ def _lexemes(term: Term) -> str:
     return f"{term.text}:*" if term.is_prefix else term.text
 
 
-def _narrowing(within: Within) -> tuple[list[str], list[Any]]:
-    clauses: list[str] = []
-    values: list[Any] = []
-    simple = (
-        ("c.account_id = %s", within.account_id),
-        ("c.id = %s", within.conversation_id),
-        ("m.created_at >= %s", within.since),
-        ("m.created_at < %s", within.until),
-        (
-            "EXISTS (SELECT FROM conversations_toolcall t WHERE t.conversation_id = c.id AND t.name = %s)",
-            within.tool_name or None,
-        ),
-        (
-            (
-                "EXISTS (SELECT FROM conversations_generation g WHERE g.conversation_id = c.id"
-                " AND coalesce(nullif(g.served_model, ''), g.requested_model) = %s)"
-            ),
-            within.model or None,
-        ),
-        (
-            (
-                "EXISTS (SELECT FROM conversations_generation g"
-                " WHERE g.conversation_id = c.id AND g.status = %s)"
-            ),
-            within.status or None,
-        ),
-    )
-    for clause, value in simple:
-        if value is not None:
-            clauses.append(f" AND {clause}")
-            values.append(value)
-    return clauses, values
+def _narrowed(within: Within) -> Jsonb:
+    """Say what the places are narrowed to, as the database's function reads it."""
+    values = {
+        "account": within.account_id,
+        "conversation": within.conversation_id,
+        "tool": within.tool_name or None,
+        "model": within.model or None,
+        "status": within.status or None,
+        "since": within.since,
+        "until": within.until,
+    }
+    return Jsonb({name: str(value) for name, value in values.items() if value is not None})
 
 
 def _hit(row: Sequence[Any], terms: Sequence[Term]) -> WordHit:

@@ -295,7 +295,8 @@ def test_searches_find_the_same_as_the_application_does(eu, us):
 def test_a_function_that_sees_every_row_tells_no_key_of_another_realm(eu, us):
     """Even with a realm asked for that the reading does not hold."""
     sql = (
-        "SELECT conversation_id FROM conversations_find_places(to_tsquery('hotel'), '{}', '{}', '{}', %s, 9)"
+        "SELECT conversation_id"
+        " FROM conversations_find_places(to_tsquery('hotel'), '{}', '{}', '{}', %s, 9, '{}')"
     )
     with reading_as(eu.reach):
         assert rows(sql, None) == [(eu.conversation.pk,)]

@@ -1,16 +1,32 @@
+import json
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 
 from access.models import Realm
+from conversations.drafts import MessageDraft
 from conversations.search.scripts import bigrams
 from conversations.search.words import Term, Within, cut_snippet, read_terms, search_words
 from conversations.services.appending import append_message
+from conversations.services.generations import Attempt, begin_generation
+from conversations.services.starting import start_conversation
+from conversations.vocabulary import Dialect, Role
 from tests.conversations.conftest import CUSTOMER, NOW
-from tests.conversations.drafts import assistant, user
+from tests.conversations.drafts import assistant, call, user
 
 pytestmark = pytest.mark.django_db
 
 EVERYWHERE = Within()
+NARROWED = json.dumps(
+    {
+        "account": "0198f000-0000-7000-8000-000000000001",
+        "tool": "get_order",
+        "model": "claude-sonnet-4-6",
+        "status": "complete",
+        "since": "2026-03-09T14:03:00Z",
+    }
+)
 
 
 @pytest.fixture
@@ -124,10 +140,10 @@ def test_words_are_read_through_an_index(say, by, index, by_realm):
     """The statement that `conversations_find_places` runs, with values in place of its parameters."""
     say("hotel", "入場券")
     values = ("to_tsquery('simple', 'hotel')", "ARRAY['入場', '場券']", "ARRAY['入場券']", "ARRAY['宿']")
-    values = (*values, "ARRAY[1::bigint]", "2000")
+    values = (*values, "ARRAY[1::bigint]", "2000", f"'{NARROWED}'::jsonb")
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute(f"SELECT conversations_places_statement({by}, true, true, {by_realm})")
+        cursor.execute(f"SELECT conversations_places_statement({by}, true, true, {by_realm}, %s)", [NARROWED])
         statement = cursor.fetchone()[0]
         for number, value in enumerate(values, start=1):
             statement = statement.replace(f"${number}", value)
@@ -142,3 +158,33 @@ def test_excluded_words_narrow_what_pairs_find(say):
     say("入場券 hotel", "入場券 museum")
 
     assert [hit.snippet for hit in search_words(text="入場券 -hotel", within=EVERYWHERE)] == ["入場券 museum"]
+
+
+def test_what_it_is_narrowed_to_is_not_lost_among_other_places(say, make_account, monkeypatch):
+    monkeypatch.setattr("conversations.search.words.MOST_PLACES", 2)
+    say("hotel", "hotel", "hotel")
+    other = start_conversation(account_id=make_account().pk, now=NOW)
+    later = NOW + timedelta(hours=1)
+    called = MessageDraft(
+        role=Role.ASSISTANT, parts=[*assistant("hotel").parts, call("call_0", "book_hotel")]
+    )
+    append_message(conversation_id=other.pk, message=called, actor=CUSTOMER, now=later)
+    attempt = Attempt(
+        request_id="r-1",
+        provider="openai",
+        dialect=Dialect.OPENAI_CHAT,
+        requested_model="gpt-4o",
+    )
+    begin_generation(conversation_id=other.pk, leaf_seq=1, attempt=attempt, now=later)
+
+    for within in (
+        Within(account_id=other.account_id),
+        Within(conversation_id=other.pk),
+        Within(since=later),
+        Within(tool_name="book_hotel"),
+        Within(model="gpt-4o"),
+        Within(status="streaming"),
+    ):
+        assert [hit.conversation_id for hit in search_words(text="hotel", within=within)] == [other.pk]
+    assert len(search_words(text="hotel", within=Within(until=later))) == 2
+    assert search_words(text="hotel", within=Within(tool_name="pay")) == []
