@@ -50,6 +50,10 @@ SECTIONS: Final = (
         ("ledger",),
         (
             Page("Effects", "console:effects", "access.read_effects"),
+            Page("Abandoned charges", "console:abandoned", "access.read_effects"),
+            Page("Findings", "console:findings", "access.read_effects"),
+            Page("Reconciliation runs", "console:reconciliations", "access.read_effects"),
+            Page("Statements", "console:statements", "access.read_effects"),
             Page("Refunds", "console:refunds", "access.read_effects"),
             Page("Questions", "console:questions", "access.read_effects"),
             Page("Events", "console:events", "access.read_effects"),

@@ -52,6 +52,10 @@ LOOKS: Final[dict[str, Look]] = {
     "job succeeded": Look("done", "Done", sprite="applied"),
     "stopping": Look("running", "Stopping"),
     "stopped": Look("skipped", "Stopped"),
+    # Findings: what a person must settle.
+    "finding open": Look("pending", "Open"),
+    "finding resolved": Look("done", "Settled", sprite="applied"),
+    "finding closed": Look("skipped", "Gone"),
     # Compensations: a refund that was sent may have moved money, like any effect.
     "compensation requested": Look("pending", "Waits for approval"),
     "compensation approved": Look("pending", "Approved, not sent"),

@@ -1,6 +1,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from console.views import (
+    abandoned,
     access_log,
     accounts,
     bodies,
@@ -11,13 +12,16 @@ from console.views import (
     desks,
     effects,
     erasures,
+    findings,
     holds,
     home,
     jobs,
     notes,
     policies,
+    reconciliations,
     standing,
     statement,
+    statements,
     tool_registry,
     tools,
 )
@@ -95,6 +99,32 @@ MONEY: list[URLPattern | URLResolver] = [
     ),
 ]
 
+RECONCILIATION: list[URLPattern | URLResolver] = [
+    path("findings/", findings.findings, name="findings"),
+    path("findings/list.csv", findings.findings_csv, name="findings-csv"),
+    path("findings/act/", findings.act_on_findings, name="act-on-findings"),
+    path("findings/<int:finding_id>/", findings.finding, name="finding"),
+    path("abandoned/", abandoned.abandoned_charges, name="abandoned"),
+    path("abandoned/list.csv", abandoned.abandoned_csv, name="abandoned-csv"),
+    path("reconciliations/", reconciliations.reconciliations, name="reconciliations"),
+    path("reconciliations/start/", reconciliations.start, name="start-reconciliation"),
+    path("reconciliations/<uuid:run_id>/", reconciliations.reconciliation, name="reconciliation"),
+    path(
+        "reconciliations/<uuid:run_id>/rows/",
+        reconciliations.reconciliation_rows,
+        name="reconciliation-rows",
+    ),
+    path(
+        "reconciliations/<uuid:run_id>/rows.csv",
+        reconciliations.reconciliation_csv,
+        name="reconciliation-csv",
+    ),
+    path("reconciliations/<uuid:run_id>/repeat/", reconciliations.repeat, name="repeat-reconciliation"),
+    path("statements/", statements.statements, name="statements"),
+    path("statements/import/", statements.import_file, name="import-statement"),
+    path("statements/<uuid:statement_id>/", statements.statement, name="statement"),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("search/", search, name="search"),
@@ -113,6 +143,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("retention/", include(RETENTION)),
     path("jobs/", include(JOBS)),
     path("", include(MONEY)),
+    path("", include(RECONCILIATION)),
     path("access-log/", access_log.access_log, name="access-log"),
     path("access-log/lines.csv", access_log.access_log_csv, name="access-log-csv"),
 ]

@@ -1,0 +1,1 @@
+"""The pages of the reconciliation: statements, runs, the desk of findings, abandoned charges."""

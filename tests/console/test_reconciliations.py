@@ -1,0 +1,203 @@
+"""Runs and statements: lists, starting, one run with its report, rows, CSV, rights and hostile names."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from access.models import AccessEntry, Realm
+from access.rights import RoleName
+from ledger.models import ReconciliationRun, Statement
+from ledger.reconciliation.running import reconcile
+from tests.console.conftest import NOW
+from tests.ledger.reconciliation.conftest import (
+    begins,
+    charge_card,
+    line,
+    pays,
+    register,
+    run,
+    staff,
+    statement,
+)
+
+__all__ = ["begins", "charge_card", "pays", "register", "run", "staff", "statement"]
+
+pytestmark = pytest.mark.django_db
+# The session, the user, two of permissions, the reach, the page, what each found, the header's staff; to
+# read as the reader: the reach, a savepoint and its end, the role and back.
+QUERIES = 13
+
+
+@pytest.fixture
+def finance(log_in):
+    return log_in(RoleName.FINANCE)
+
+
+@pytest.fixture
+def done(statement, run, pays):
+    """USD ties out, JPY 5,800 are unexplained."""
+    pays("ch_1")
+    return run(statement(line("charge", "ch_1", 1900), line("charge", "ch_9", 5800, currency="jpy")))
+
+
+def test_the_list_shows_what_each_run_found(finance, done):
+    page = finance.get("/reconciliations/")
+
+    (row,) = page.context["rows"]
+    assert (row.run, row.found, row.new) == (done, 1, 1)
+    assert b"Complete, frozen" in page.content
+
+
+def test_queries_do_not_grow_with_the_runs(finance, statement, run, django_assert_num_queries):
+    document = statement(line("charge", "ch_9", 100))
+    run(document)
+    finance.get("/reconciliations/")
+    with django_assert_num_queries(QUERIES):
+        finance.get("/reconciliations/")
+    for _ in range(4):
+        run(document)
+    with django_assert_num_queries(QUERIES):
+        page = finance.get("/reconciliations/")
+    assert len(page.context["rows"]) == 5
+
+
+def test_a_run_shows_tie_out_findings_matches_and_inputs(finance, done):
+    page = finance.get(f"/reconciliations/{done.pk}/")
+
+    text = page.content.decode()
+    assert "1 of 2 currencies do not tie out" in text
+    assert "+5,800" in text
+    assert "Ties out" in text
+    assert page.context["digest"] == f"sha256:{bytes(done.report_sha256).hex()}"
+    assert [(kind.kind, kind.number, kind.new) for kind in page.context["shown"].kinds] == [
+        ("missing_in_ledger", 1, 1)
+    ]
+    assert "march.csv" in text
+
+
+def test_the_rows_are_filtered_by_how_they_were_matched(finance, done):
+    page = finance.get(f"/reconciliations/{done.pk}/rows/?matched_by=external_id")
+
+    assert [row.reference for row in page.context["rows"]] == ["ch_1"]
+
+
+def test_a_run_again_has_the_same_digest_and_says_so(finance, done):
+    finance.post(f"/reconciliations/{done.pk}/repeat/")
+    again = ReconciliationRun.objects.get(repeats=done)
+    reconcile(run_id=again.job_id)
+
+    assert b"same digest" in finance.get(f"/reconciliations/{done.pk}/").content
+    assert b"same digest" in finance.get(f"/reconciliations/{again.pk}/").content
+    assert AccessEntry.objects.filter(action="job_start").count() == 1
+
+
+def test_a_run_is_started_with_statements_and_frozen(finance, statement):
+    document = statement(line("charge", "ch_9", 100))
+
+    page = finance.post("/reconciliations/start/", {"statements": [document.pk]}, follow=True)
+
+    run = ReconciliationRun.objects.get()
+    assert page.redirect_chain == [(f"/reconciliations/{run.pk}/", 302)]
+    assert (run.since, run.until) == (document.period_start, document.period_end)
+    assert run.requested_by_kind == "staff"
+    assert b"Queued" in page.content
+
+
+def test_what_cannot_be_compared_is_refused_on_the_form(finance, statement):
+    document = statement()
+
+    page = finance.post("/reconciliations/start/", {"statements": [document.pk], "since": "2020-01-01 00:00"})
+
+    assert b"no statement covers" in page.content
+    assert ReconciliationRun.objects.count() == 0
+
+
+def test_a_second_run_while_one_is_active_is_refused_on_the_form(finance, statement):
+    data = {"statements": [statement().pk]}
+    finance.post("/reconciliations/start/", data)
+
+    assert b"a run is already queued" in finance.post("/reconciliations/start/", data).content
+
+
+def test_the_csv_of_a_run_has_every_row_and_is_logged(finance, done):
+    response = finance.get(f"/reconciliations/{done.pk}/rows.csv")
+    text = b"".join(response.streaming_content).decode("utf-8-sig")
+
+    rows = {row["processor's id"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert len(rows) == json.loads(done.report)["rows"]["number"]
+    assert (rows["ch_9"]["processor"], rows["ch_9"]["currency"]) == ("5800", "JPY")
+    assert (rows["ch_1"]["ledger"], rows["ch_1"]["matched by"]) == ("19.00", "external_id")
+    assert AccessEntry.objects.get(action="export").target_id == f"reconciliation {done.pk}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/reconciliations/{run}/",
+        "/reconciliations/{run}/rows/",
+        "/reconciliations/{run}/rows.csv",
+        "/statements/{statement}/",
+    ],
+)
+def test_staff_of_another_realm_find_nothing(log_in, done, address):
+    other = Realm.objects.create(slug="other", name="Other", created_at=NOW)
+    client = log_in(RoleName.FINANCE, realms=[other])
+
+    asked = address.format(run=done.pk, statement=done.inputs.get().statement_id)
+
+    assert client.get(asked).status_code == 404
+    assert client.get("/reconciliations/").context["rows"] == []
+    assert client.get("/statements/").context["rows"] == []
+
+
+@pytest.mark.parametrize("address", ["/reconciliations/start/", "/statements/import/"])
+def test_who_may_not_reconcile_may_look_but_not_start(log_in, done, address):
+    client = log_in(RoleName.AUDITOR)
+
+    assert client.get(f"/reconciliations/{done.pk}/").status_code == 200
+    assert client.get(address).status_code == 403
+    assert client.post(f"/reconciliations/{done.pk}/repeat/").status_code == 403
+
+
+def upload(client, realm, text, name="march.csv", **fields):
+    file = SimpleUploadedFile(name, text.encode())
+    data = {"realm": realm.pk, "file": file, "processor": "stripe", "zone": "UTC", **fields}
+    return client.post("/statements/import/", data, follow=True)
+
+
+HEADER = "kind,reference,currency,occurred_at,amount_minor\n"
+
+
+def test_a_statement_is_imported_and_what_could_not_be_read_is_shown(finance, realm):
+    text = HEADER + "charge,ch_1,usd,2026-03-04 10:00:00,1900\ncharge,ch_2,usd,03/04/2026,1900\n"
+
+    page = upload(finance, realm, text, name="<i>march.csv")
+
+    statement = Statement.objects.get()
+    assert (statement.line_count, statement.skipped_count) == (2, 1)
+    assert b"1 of 2 lines could not be read" in page.content
+    assert "no date that can be read one way only" in page.content.decode()
+    assert b"<i>march" not in page.content
+    assert AccessEntry.objects.get(target_kind="statement").target_id == str(statement.pk)
+
+
+def test_the_same_file_again_says_that_nothing_was_added(finance, realm):
+    text = HEADER + "charge,ch_1,usd,2026-03-04 10:00:00,1900\n"
+    upload(finance, realm, text)
+
+    assert b"nothing was added" in upload(finance, realm, text).content
+    assert Statement.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("a,b\n1,2\n", b"no statement we know"), (HEADER, b"none of the 0 lines could be read")],
+)
+def test_what_is_no_statement_is_refused_on_the_form(finance, realm, text, said):
+    page = upload(finance, realm, text)
+
+    assert said in page.content
+    assert Statement.objects.count() == 0
