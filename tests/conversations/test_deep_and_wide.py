@@ -1,0 +1,89 @@
+"""A line of 5,000 messages and a question with 300 answers: whatever is done with them, none by recursion."""
+
+import json
+import sys
+
+import pytest
+
+from access.actors import Actor, ActorKind
+from conversations.models import Conversation
+from conversations.reads.path import read_path
+from conversations.replay import next_body_at
+from conversations.search.words import Within, search_words
+from conversations.services.exporting import export_trees, select_conversations
+from conversations.services.forking import fork_conversation
+from conversations.services.importing.importing import import_file
+from conversations.vocabulary import Dialect
+from tests.conversations.conftest import CUSTOMER, NOW
+from tests.conversations.imports.reading import lines, write
+
+IN_CHAT = {"dialect": Dialect.OPENAI_CHAT, "model": "gpt-4o"}
+DEPTH = 5_000
+WIDTH = 300
+
+
+@pytest.fixture
+def imported(realm, tmp_path):
+    def take(data: bytes, name: str) -> Conversation:
+        report = import_file(
+            path=write(tmp_path, data, name),
+            realm=realm,
+            actor=Actor(ActorKind.IMPORTER),
+            now=NOW,
+            account="customer-1",
+        )
+        assert report.failed == []
+        return Conversation.objects.get()
+
+    return take
+
+
+@pytest.fixture
+def deep(imported):
+    said = [{"role": "assistant" if n % 2 else "user", "content": f"word{n:04}"} for n in range(DEPTH)]
+    return imported(lines({"id": "deep", "messages": said}), "deep.jsonl")
+
+
+@pytest.fixture
+def wide(imported):
+    replies = [
+        {"message_id": f"a{n:03}", "role": "assistant", "text": f"word{n:03}", "rank": n}
+        for n in range(WIDTH)
+    ]
+    prompt = {"message_id": "p", "role": "prompter", "text": "?", "replies": replies}
+    return imported(lines({"message_tree_id": "wide", "prompt": prompt}), "wide.jsonl")
+
+
+def test_a_line_of_five_thousand_is_read_searched_replayed_forked_and_exported(deep):
+    limit = sys.getrecursionlimit()
+
+    body = json.loads(
+        next_body_at(
+            conversation_id=deep.pk, leaf_seq=DEPTH, dialect=Dialect.OPENAI_CHAT, model="gpt-4o"
+        ).body
+    )
+    [hit] = search_words(text="word2500", within=Within())
+    fork = fork_conversation(conversation_id=deep.pk, leaf_seq=DEPTH, actor=CUSTOMER, now=NOW)
+    [tree] = export_trees(select_conversations(ids=[deep.pk]))
+
+    assert [message["content"] for message in body["messages"]] == [f"word{n:04}" for n in range(DEPTH)]
+    assert hit.seq == 2501
+    assert [message.seq for message in read_path(conversation_id=fork.pk, leaf_seq=DEPTH)] == list(
+        range(1, DEPTH + 1)
+    )
+    assert len(json.loads(tree)["messages"]) == DEPTH
+    assert sys.getrecursionlimit() == limit
+
+
+def test_each_of_three_hundred_siblings_is_read_searched_replayed_and_exported(wide):
+    bodies = [
+        next_body_at(conversation_id=wide.pk, leaf_seq=seq, **IN_CHAT).body for seq in range(2, WIDTH + 2)
+    ]
+    [hit] = search_words(text="word299", within=Within())
+    [tree] = export_trees(select_conversations(ids=[wide.pk]))
+
+    assert [json.loads(body)["messages"][1]["content"][0]["text"] for body in bodies] == [
+        f"word{n:03}" for n in range(WIDTH)
+    ]
+    assert (hit.seq, wide.has_fork, wide.head_seq) == (WIDTH + 1, True, 2)
+    assert {message.get("parent") for message in json.loads(tree)["messages"][1:]} == {1}
