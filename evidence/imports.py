@@ -36,7 +36,10 @@ class Figures:
 
 
 def main(arguments: list[str]) -> int:
-    folder = Path(arguments[0] if arguments else "../shared/data")
+    if len(arguments) != 1:
+        print("usage: script/evidence imports FOLDER")
+        return 2
+    folder = Path(arguments[0])
     figures = Figures()
     accounts: dict[str, Account] = {}
     for entry in _manifest(folder):
