@@ -28,14 +28,13 @@ class PolicyScope(TextChoices):
 class PolicyAction(TextChoices):
     PURGE = "purge", "Delete"
     STRIP = "strip", "Take the bytes, keep the rows"
-    ARCHIVE = "archive", "Move the bytes into the archive"
     KEEP = "keep", "Keep"
     INHERIT = "inherit", "As the wider layer says"
 
 
 ACTIONS_OF: dict[DataClass, frozenset[PolicyAction]] = {
     DataClass.CONVERSATION: frozenset({PolicyAction.PURGE}),
-    DataClass.CONVERSATION_BYTES: frozenset({PolicyAction.STRIP, PolicyAction.ARCHIVE}),
+    DataClass.CONVERSATION_BYTES: frozenset({PolicyAction.STRIP}),
     DataClass.ABANDONED_BRANCHES: frozenset({PolicyAction.PURGE}),
     DataClass.TOOL_PAYLOADS: frozenset({PolicyAction.STRIP}),
     DataClass.GENERATION_DETAIL: frozenset({PolicyAction.PURGE}),

@@ -101,7 +101,7 @@ def _without(layers: Layers, rule: RetentionPolicy) -> list[RetentionPolicy]:
 
 
 def _count(layers: Layers, rule: RetentionPolicy) -> tuple[dict[str, int], list[UUID]]:
-    """Count over every action that the class has: a layer may strip what another archives."""
+    """Count over every action that the class has."""
     if rule.data_class in _BY_AGE:
         return _count_by_age(layers, rule), []
     counts: dict[str, int] = {}

@@ -1,6 +1,8 @@
 """The erasure desk in a browser's words: intake, identity, preview, approval by another, receipt."""
 
+import io
 import json
+import zipfile
 
 import pytest
 from django.utils import timezone
@@ -171,3 +173,19 @@ def test_a_request_of_tomorrow_is_refused(first, account):
 
     assert answer.status_code == 422
     assert not ErasureRequest.objects.exists()
+
+
+def test_everything_about_a_person_leaves_as_one_archive(first, account, talk):
+    answer = first.post(f"/accounts/{account.pk}/everything/")
+
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content)))
+    assert f"conversations/{talk.pk}.txt" in archive.namelist()
+    line = AccessEntry.objects.get(action="export", target_kind="account")
+    assert (line.account_id, line.row_count) == (account.pk, 1)
+
+
+def test_who_may_not_export_a_person(log_in, account, talk):
+    client = log_in(RoleName.AUDITOR)
+
+    assert client.post(f"/accounts/{account.pk}/everything/").status_code == 403
+    assert b"Everything about this person" not in client.get(f"/accounts/{account.pk}/").content

@@ -181,3 +181,16 @@ def test_a_conversation_says_why_it_stays(log_in, hold):
     assert "It stays for now: Held (" in page
     assert "M-7" in page
     assert "everywhere" in page
+
+
+def test_the_officer_gets_there_from_the_conversation_and_from_the_account(
+    log_in, make_conversation, account
+):
+    client, conversation = log_in(RoleName.PRIVACY_OFFICER), make_conversation()
+
+    page = client.get(f"/conversations/{conversation.pk}/").content.decode()
+    assert f"/conversations/{conversation.pk}/retention/" in page
+    page = client.get(f"/accounts/{account.pk}/").content.decode()
+
+    assert f"/retention/holds/place/?kind=account&amp;target={account.pk}" in page
+    assert f"/accounts/{account.pk}/everything/" in page
