@@ -1,4 +1,4 @@
-"""Conversations of workload W that came in by recording, call after call, for recording and replay to be measured."""
+"""Conversations of workload W that came in by recording: what record and replay are measured on."""
 
 import json
 from collections.abc import Iterator

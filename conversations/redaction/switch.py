@@ -1,6 +1,7 @@
 """Which kinds of secrets are cut for whom: the account's own row, else its realm's, else none."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -22,9 +23,9 @@ def set_kinds(
     *, realm_id: int, kinds: frozenset[SecretKind], user: User, now: datetime, account_id: UUID | None = None
 ) -> RedactionSwitch:
     """Set the kinds for an account, or for its realm; what is stored already stays as it is."""
+    whose: dict[str, Any] = {"realm_id": realm_id, "account_id": account_id}
     switch, _ = RedactionSwitch.objects.update_or_create(
-        realm_id=realm_id,
-        account_id=account_id,
+        **whose,
         defaults={"kinds": sorted(kinds), "set_by": user, "set_at": now},
     )
     return switch

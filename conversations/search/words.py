@@ -5,6 +5,7 @@ language. Where a language has no spaces, pairs of characters find the places
 and the text itself is asked whether the term stands there.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from psycopg.types.json import Jsonb
 
 from conversations.search.scripts import bigrams, has_unspaced
 from conversations.wire.literals import readable_copy
@@ -149,8 +149,8 @@ def _lexemes(term: Term) -> str:
     return f"{term.text}:*" if term.is_prefix else term.text
 
 
-def _narrowed(within: Within) -> Jsonb:
-    """Say what the places are narrowed to, as the database's function reads it."""
+def _narrowed(within: Within) -> str:
+    """Say in JSON what the places are narrowed to, as the database's function reads it."""
     values = {
         "account": within.account_id,
         "conversation": within.conversation_id,
@@ -160,7 +160,7 @@ def _narrowed(within: Within) -> Jsonb:
         "since": within.since,
         "until": within.until,
     }
-    return Jsonb({name: str(value) for name, value in values.items() if value is not None})
+    return json.dumps({name: str(value) for name, value in values.items() if value is not None})
 
 
 def _hit(row: Sequence[Any], terms: Sequence[Term]) -> WordHit:

@@ -73,7 +73,7 @@ def test_what_was_derived_from_bytes_goes_with_them(tree):
 
 
 def test_a_calls_derived_arguments_go_with_its_bytes(tree):
-    execute("UPDATE conversations_toolcall SET arguments = '{\"email\":\"ada@example.org\"}'")
+    execute('UPDATE conversations_toolcall SET arguments = \'{"email":"ada@example.org"}\'')
 
     execute(
         "UPDATE conversations_messagepart SET bytes_state = 'erased', payload = NULL WHERE call_id = 'call_0'"

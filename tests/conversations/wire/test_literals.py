@@ -11,7 +11,7 @@ any_text = st.text(st.characters(exclude_categories=[]))
 
 
 @given(any_text)
-@example("\x7f \x1f \b\f\n\r\t\\ \" / \u2028 é 🍸")
+@example('\x7f \x1f \b\f\n\r\t\\ " / \u2028 é 🍸')
 @example("\ud83d")
 def test_a_string_is_spelled_as_the_standard_library_spells_it(text):
     assert spell(text, COMPACT) == encode_basestring(text)
