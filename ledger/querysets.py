@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Exists, Expression, OuterRef, Q, QuerySet, Sum, UUIDField
 
+from access.models import Realm
 from ledger.models import (
     Compensation,
     Contradiction,
@@ -210,7 +211,9 @@ def find_effects_by_reference(reference: str) -> QuerySet[ToolEffect]:
     disputes = Dispute.objects.filter(Q(external_ref=reference) | Q(charge_ref=reference))
     ids |= set(disputes.exclude(effect=None).values_list("effect_id", flat=True))
     ids |= set(Contradiction.objects.filter(reference=reference).values_list("effect_id", flat=True))
-    ids |= set(ToolEffect.objects.filter(idempotency_key=reference).values_list("pk", flat=True))
+    # The index of keys begins with the realm, so it is probed once for each.
+    keyed = ToolEffect.objects.filter(realm__in=Realm.objects.all(), idempotency_key=reference)
+    ids |= set(keyed.values_list("pk", flat=True))
     return ToolEffect.objects.filter(pk__in=ids).order_by("-requested_at", "-id")
 
 

@@ -164,6 +164,8 @@ def _left_at(effect: ToolEffect) -> HeadMove | None:
 
 
 def _question(effect: ToolEffect) -> GuardQuestion | None:
+    if effect.call_seq is None:
+        return None
     return GuardQuestion.objects.filter(
         conversation_id=effect.conversation_id, seq=effect.call_seq, call_id=effect.call_id
     ).first()

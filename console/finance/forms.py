@@ -103,7 +103,7 @@ class NewPolicyForm(PolicyForm):
 
     def __init__(self, *args: Any, realms: list[tuple[str, str]], **fields: Any) -> None:
         super().__init__(*args, **fields)
-        self.fields["realm"].choices = realms
+        self.fields["realm"] = forms.ChoiceField(label="Realm", choices=realms)
 
 
 def initial_of(policy: ToolPolicy) -> dict[str, Any]:

@@ -75,7 +75,11 @@ def find_places(*, pasted: Pasted, reach: Reach, sees_effects: bool) -> ExactSea
     found.places = list(dict.fromkeys(found.places))[:MOST]
     if not found.places:
         found.prefixed = _begin_so(pasted, reach, sees_effects=sees_effects)
-    found.accounts = [place.account_id for place in found.places if place.kind == _KINDS[HitKind.ACCOUNT]]
+    found.accounts = [
+        place.account_id
+        for place in found.places
+        if place.kind == _KINDS[HitKind.ACCOUNT] and place.account_id is not None
+    ]
     return found
 
 

@@ -148,7 +148,8 @@ def _account_id(external_id: str, reach: Reach) -> UUID | None:
 
 
 def _chosen(query: QueryDict, name: str) -> set[str]:
-    return {query[name]} if query.get(name) else set()
+    chosen = query.get(name, "")
+    return {chosen} if chosen else set()
 
 
 def _clean(text: str) -> str:

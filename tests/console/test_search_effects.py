@@ -1,13 +1,22 @@
 """The search box finds effects by every id that the processor or we know them by."""
 
 import pytest
+from django.db import connection
 
 from access.models import Realm
 from access.rights import RoleName
 from conversations.drafts import MessageDraft
 from conversations.ids import mint_id
+from conversations.models import ConversationNote
 from conversations.vocabulary import Role
-from ledger.models import Dispute, WebhookEvent
+from ledger.models import (
+    Compensation,
+    Contradiction,
+    Dispute,
+    EffectReference,
+    ToolEffect,
+    WebhookEvent,
+)
 from ledger.services.refunds import take_refund
 from tests.console import money
 from tests.console.conftest import NOW
@@ -81,3 +90,25 @@ def test_effects_of_a_realm_that_is_not_seen_are_not_found(log_in, effect):
     page = find(log_in(RoleName.SUPPORT, realms=[elsewhere]), "ch_100")
 
     assert page.context["exact"].places == []
+
+
+def test_each_probe_of_an_id_walks_an_index(effect):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_bitmapscan = off")
+    probes = (
+        EffectReference.objects.filter(reference="x"),
+        ToolEffect.objects.filter(external_ref="x"),
+        ToolEffect.objects.filter(realm__in=Realm.objects.all(), idempotency_key="x"),
+        Compensation.objects.filter(external_ref="x"),
+        Compensation.objects.filter(idempotency_key="x"),
+        Dispute.objects.filter(external_ref="x"),
+        Dispute.objects.filter(charge_ref="x"),
+        Contradiction.objects.filter(reference="x"),
+        WebhookEvent.objects.filter(processor__in=["stripe"], event_id="x"),
+        ConversationNote.objects.filter(ticket="x"),
+    )
+
+    plans = [probe.explain() for probe in probes]
+
+    assert [plan for plan in plans if "Index Cond" not in plan] == []
