@@ -34,4 +34,6 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "ledger.verify_integrity": job("ledger.verify_integrity", every=24 * 60 * MINUTE),
     # What policies say must go, and nothing holds.
     "retention.purge": job("retention.purge", every=6 * 60 * MINUTE),
+    # Erasures that waited for the release of a hold.
+    "retention.continue_erasures": job("retention.continue_erasures", every=24 * 60 * MINUTE),
 }

@@ -6,6 +6,7 @@ from celery import shared_task
 
 from retention.erasure.job import ERASE, erase
 from retention.purging.job import PURGE, purge
+from retention.services.continuing import CONTINUE, continue_erasures
 
 
 @shared_task(name=PURGE)
@@ -16,3 +17,8 @@ def purge_what_is_due(run_id: str) -> None:
 @shared_task(name=ERASE)
 def erase_one_person(run_id: str) -> None:
     erase(run_id=UUID(run_id))
+
+
+@shared_task(name=CONTINUE)
+def continue_what_was_held(run_id: str) -> None:
+    continue_erasures(run_id=UUID(run_id))

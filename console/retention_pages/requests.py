@@ -1,5 +1,6 @@
 """What the erasure desk shows of a request: its clock, its stages, its steps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -76,5 +77,5 @@ def steps_of(request: ErasureRequest) -> list[ShownStep]:
     return [ShownStep(row, STEPS[row.place].title) for row in request.steps.order_by("place")]
 
 
-def shown_rows(requests: list[ErasureRequest], *, now: datetime) -> list[dict[str, Any]]:
+def shown_rows(requests: Sequence[ErasureRequest], *, now: datetime) -> list[dict[str, Any]]:
     return [{"request": one, "clock": clock_of(one, now=now)} for one in requests]

@@ -40,7 +40,7 @@ class _Pipe:
     def __init__(self) -> None:
         self._waiting = bytearray()
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: bytes, /) -> int:
         self._waiting += data
         return len(data)
 

@@ -24,6 +24,7 @@ from retention.erasure.job import STEPS, erase
 from retention.erasure.receipt import is_genuine
 from retention.errors import TwoPeopleError
 from retention.models import ErasureRequest, GenerationRollup
+from retention.services.continuing import CONTINUE, continue_erasures
 from retention.services.erasing import (
     approve_erasure,
     check_identity,
@@ -414,3 +415,22 @@ def test_every_act_of_the_desk_is_in_the_access_log(their_talk, person, desk):
     lines = AccessEntry.objects.filter(target_kind="erasure").values_list("action", "target_id")
     assert list(lines) == [("change", request.number)] * 4
     assert not Conversation.objects.exists()
+
+
+def test_a_request_goes_on_by_itself_when_nothing_is_held(their_talk, person, desk, officer, second):
+    hold = place_hold(conversation_id=their_talk.id, matter="M-8", user=officer, now=NOW)
+    request = desk(person)
+    assert continued() == {"requests": {"held": 1}}
+    request_release(hold_id=hold.pk, user=officer, now=NOW)
+    approve_release(hold_id=hold.pk, user=second, now=NOW)
+
+    assert continued() == {"requests": {"started": 1}}
+    request = work_on(JobRun.objects.get(kind="retention.erase", state="queued"))
+
+    assert request.state == "done"
+
+
+def continued():
+    run = start_job(kind=CONTINUE, requested_by=("job", "beat"), now=NOW)
+    continue_erasures(run_id=run.pk, clock=lambda: NOW)
+    return JobRun.objects.get(pk=run.pk).counts

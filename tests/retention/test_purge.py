@@ -10,7 +10,7 @@ from conversations.models import Account, Conversation, Generation, Message, Mes
 from conversations.services.heads import switch_head
 from jobs.models import JobRun
 from jobs.services.starting import start_job
-from ledger.models import ToolEffect
+from ledger.models import Finding, ReconciliationRun, ToolEffect
 from retention.models import GenerationRollup, RetentionPolicy, ToolRollup
 from retention.purging import job
 from retention.purging.job import PURGE, purge
@@ -311,3 +311,52 @@ def test_a_conversation_that_is_read_on_stays(make_talk, run_purge):
     run_purge()
 
     assert remaining() == {talk.id}
+
+
+def test_an_open_finding_blocks_its_conversation(bought, realm, run_purge):
+    execute(
+        "INSERT INTO ledger_effectmove (effect_id, number, from_state, to_state, moved_at, moved_by_kind,"
+        " source, evidence_ref) VALUES (%s, 2, 'pending', 'failed', now(), 'job', 'answer', 'ch_1')",
+        bought.pk,
+    )
+    execute("UPDATE ledger_tooleffect SET state = 'failed', move = 2")
+    finding = open_finding(bought, realm)
+
+    run = run_purge()
+    assert run.counts["conversations"] == {"due": 1, "finding": 1}
+    execute(
+        "UPDATE ledger_finding SET state = 'resolved', resolution = 'accepted', resolved_at = now()"
+        " WHERE id = %s",
+        finding,
+    )
+    run_purge(now=LATE + timedelta(hours=6))
+
+    assert remaining() == set()
+
+
+def open_finding(effect, realm):
+    run = ReconciliationRun.objects.create(
+        id=effect.pk,
+        realm=realm,
+        processor="stripe",
+        since=NOW - timedelta(days=1),
+        until=NOW,
+        cut_off=NOW,
+        decisions_until=NOW,
+        policy={},
+        requested_at=NOW,
+        requested_by_kind="job",
+    )
+    moments = dict.fromkeys(("occurred_at", "first_seen_at", "last_seen_at", "judged_as_of", "due_at"), NOW)
+    finding = Finding.objects.create(
+        realm=realm,
+        processor="stripe",
+        kind="abandoned",
+        subject=str(effect.pk),
+        state="open",
+        effect=effect,
+        first_run=run,
+        last_run=run,
+        **moments,
+    )
+    return finding.pk

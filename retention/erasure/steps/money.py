@@ -20,7 +20,7 @@ UPDATE ledger_finding SET account_id = NULL WHERE account_id = ANY(%(accounts)s:
 
 
 def run(subject: Subject, after: Any) -> Outcome:
-    keys = {"accounts": subject.account_ids, "pseudonym": subject.request.pseudonym}
+    keys: dict[str, Any] = {"accounts": subject.account_ids, "pseudonym": subject.request.pseudonym}
     with connection.cursor() as cursor:
         cursor.execute(_EFFECTS, keys)
         outcome = Outcome(pseudonymised={"effects": cursor.rowcount} if cursor.rowcount else {})
