@@ -73,7 +73,8 @@ def bands(effects: QuerySet[ToolEffect], *, now: datetime) -> list[Band]:
         asked[f"number_{place}"] = Count("pk", filter=condition)
         asked[f"left_{place}"] = Sum(left, filter=condition)
     found = [Band(label) for label in (*(label for _, label, _ in AGES), OLDER[1])]
-    for row in effects.order_by().values("currency").annotate(**asked).order_by("currency"):
+    sums: Iterable[Any] = effects.order_by().values("currency").annotate(**asked).order_by("currency")
+    for row in sums:
         for place, band in enumerate(found):
             band.number += row[f"number_{place}"]
             if row[f"number_{place}"] and row["currency"]:
@@ -93,13 +94,13 @@ def rows_of(effects: Iterable[ToolEffect]) -> list[Row]:
     known = on_paths(
         {
             *(
-                (pk, head, other.call_seq)
+                (pk, head, other.call_seq or 0)
                 for pk, head in heads.items()
                 if head
                 for other in others.get(pk, ())
             ),
             *(
-                (effect.conversation_id, move.head_seq, effect.call_seq)
+                (effect.conversation_id, move.head_seq, effect.call_seq or 0)
                 for effect in page
                 for move in moves.get(effect.conversation_id, ())
             ),

@@ -1,6 +1,6 @@
 """Forms of the reconciliation's pages. What is typed is checked here; the rules are the services'."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -32,7 +32,8 @@ class StatementForm(forms.Form):
 
     def __init__(self, *args: Any, reach: Reach, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["realm"].queryset = Realm.objects.filter(reach.within("pk")).order_by("slug")  # type: ignore[attr-defined]
+        field = cast("forms.ModelChoiceField", self.fields["realm"])
+        field.queryset = Realm.objects.filter(reach.within("pk")).order_by("slug")
 
     def clean_file(self) -> Any:
         file = self.cleaned_data["file"]
@@ -58,7 +59,8 @@ class StartForm(forms.Form):
     def __init__(self, *args: Any, reach: Reach, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = Statement.objects.filter(reach.within("realm_id")).select_related("realm")
-        self.fields["statements"].queryset = choices.order_by("-imported_at", "-id")  # type: ignore[attr-defined]
+        field = cast("forms.ModelMultipleChoiceField", self.fields["statements"])
+        field.queryset = choices.order_by("-imported_at", "-id")
 
     def clean_statements(self) -> Any:
         found = list(self.cleaned_data["statements"])

@@ -234,9 +234,10 @@ def duplicates_as_of(*, realm_id: int, processor: str, cut_off: datetime) -> lis
 
 def pending_as_of(*, realm_id: int, processor: str, before: datetime, cut_off: datetime) -> list[UUID]:
     """Return effects begun until `before` that had no answer at the cut-off."""
-    asked = {"realm": realm_id, "processor": processor, "before": before, "cut_off": cut_off}
     with connection.cursor() as cursor:
-        cursor.execute(_PENDING, asked)
+        cursor.execute(
+            _PENDING, {"realm": realm_id, "processor": processor, "before": before, "cut_off": cut_off}
+        )
         return [row[0] for row in cursor.fetchall()]
 
 

@@ -27,7 +27,7 @@ def start_daily_runs(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | N
     """Pull yesterday's movements (UTC) for each realm with effects and queue its run."""
     now = clock()
     actor = Actor(ActorKind.JOB, str(run_id))
-    realms = {UUID(int=realm.pk): realm for realm in _realms()}
+    realms = {realm.pk: realm for realm in _realms()}
     return work_items(
         run_id=run_id,
         items=list(realms),

@@ -8,6 +8,7 @@ back when its values change, or when it was said to be mended and is still there
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -64,7 +65,7 @@ def _take_batch(
             realm_id=run.realm_id, processor=run.processor, subject__in=subjects
         )
     }
-    accounts = dict(
+    accounts: dict[UUID | None, UUID | None] = dict(
         ToolEffect.objects.filter(pk__in=[s.effect_id for s in batch if s.effect_id]).values_list(
             "pk", "account_id"
         )
@@ -104,7 +105,7 @@ _CHANGING = (
 )
 
 
-def _opened(context: RunContext, sighting: Sighting, account_id: Any, now: datetime) -> Finding:
+def _opened(context: RunContext, sighting: Sighting, account_id: UUID | None, now: datetime) -> Finding:
     run = context.run
     return Finding(
         realm_id=run.realm_id,

@@ -60,7 +60,11 @@ def ageing(findings: QuerySet[Finding], *, now: datetime) -> list[AgeBand]:
     )
     for row in rows:
         later = row["every"] - row["late"] - row["soon"]
-        sums = {name: int(row[f"{name}_sum"] or 0) for name in ("late", "soon", "every")}
+        sums = {
+            "late": int(row["late_sum"] or 0),
+            "soon": int(row["soon_sum"] or 0),
+            "every": int(row["every_sum"] or 0),
+        }
         for name, number, amount in (
             ("late", row["late"], sums["late"]),
             ("soon", row["soon"], sums["soon"]),

@@ -252,7 +252,7 @@ def _pending(context: RunContext) -> list[EffectAsOf]:
     ids = pending_as_of(
         realm_id=run.realm_id, processor=run.processor, before=run.cut_off, cut_off=run.cut_off
     )
-    taken = set(run.rows.filter(effect_id__in=ids).values_list("effect_id", flat=True))
+    taken: set[UUID | None] = set(run.rows.filter(effect_id__in=ids).values_list("effect_id", flat=True))
     marked = StatementLine.objects.filter(statement_id__in=context.positions, effect_mark__in=ids)
     taken |= set(marked.values_list("effect_mark", flat=True))
     free = [effect_id for effect_id in ids if effect_id not in taken]

@@ -24,11 +24,11 @@ _GIVES_UP_ON = frozenset({"unreachable", "processor_unreachable"})
 type Clock = Callable[[], datetime]
 
 
-def work_items(
+def work_items[Item](
     *,
     run_id: UUID,
-    items: Iterable[UUID],
-    act: Callable[[UUID, datetime], str],
+    items: Iterable[Item],
+    act: Callable[[Item, datetime], str],
     step: str,
     clock: Clock = timezone.now,
     lease: timedelta = LEASE,
@@ -51,10 +51,10 @@ def work_items(
     return run
 
 
-def _work(
+def _work[Item](
     run: JobRun,
-    items: Iterable[UUID],
-    act: Callable[[UUID, datetime], str],
+    items: Iterable[Item],
+    act: Callable[[Item, datetime], str],
     *,
     step: str,
     clock: Clock,

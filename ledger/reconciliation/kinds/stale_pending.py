@@ -38,6 +38,9 @@ def find(context: RunContext) -> list[Seen]:
 def count_waiting(context: RunContext) -> int:
     """Return how many have no answer and are not late yet."""
     run = context.run
-    asked = {"realm_id": run.realm_id, "processor": run.processor, "cut_off": run.cut_off}
     late = run.cut_off - context.waiting.for_an_answer
-    return len(pending_as_of(before=run.cut_off, **asked)) - len(pending_as_of(before=late, **asked))
+    every, late_ones = (
+        pending_as_of(realm_id=run.realm_id, processor=run.processor, before=before, cut_off=run.cut_off)
+        for before in (run.cut_off, late)
+    )
+    return len(every) - len(late_ones)
