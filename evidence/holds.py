@@ -12,7 +12,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -24,6 +24,7 @@ from django.db import connection, connections
 
 from access.models import Realm
 from evidence import holding
+from jobs.models import JobRun, RunState
 from jobs.services.starting import start_job
 from retention.purging.job import PURGE, purge
 
@@ -127,10 +128,19 @@ def _work(number: int, asked: Queue, answered: Queue) -> None:
     while (moment := asked.get()) is not None:
         now = datetime.fromisoformat(moment)
         run = start_job(kind=PURGE, scope=f"worker-{number}", requested_by=("job", "evidence"), now=now)
-        done = purge(run_id=run.pk, clock=lambda now=now: now, batch_size=3, load_percent=100)
-        if done is not None:
-            done.refresh_from_db()
-        # A worker whose every candidate another one had taken has nothing to show; that is no failure here.
-        state = "none" if done is None else str(done.state)
-        answered.put("succeeded" if state == "failed" and done.error_code == "nothing-gone" else state)
+        done = purge(run_id=run.pk, clock=_clock_at(now), batch_size=3, load_percent=100)
+        answered.put(_ending(done))
     connection.close()
+
+
+def _ending(run: JobRun | None) -> str:
+    """A worker whose every candidate another one had taken has nothing to show; that is no failure here."""
+    if run is None:
+        return "none"
+    run.refresh_from_db()
+    is_idle = run.state == RunState.FAILED and run.error_code == "nothing-gone"
+    return str(RunState.SUCCEEDED if is_idle else run.state)
+
+
+def _clock_at(now: datetime) -> Callable[[], datetime]:
+    return lambda: now
