@@ -63,7 +63,17 @@ KINDS: Final[tuple[Kind, ...]] = (
         "Purge",
         "Takes away what policies say must go, and nothing holds.",
         may_run_dry=True,
+    ),
+    Kind(
+        "retention.erase",
+        "Erase a person",
+        "Carries out one erasure request, step by step; it is started on the erasure desk.",
         may_be_started=False,
+    ),
+    Kind(
+        "retention.continue_erasures",
+        "Go on with erasures",
+        "Starts requests again that waited for the release of a hold.",
     ),
 )
 _BY_NAME: Final = {kind.name: kind for kind in KINDS}
