@@ -249,7 +249,7 @@ def ensure(conversations: int) -> int:
     began = time.monotonic()
     teller = Teller(_accounts())
     for batch in _batches(teller, there, conversations):
-        _copy(batch)
+        copy_batch(batch)
     settle()
     sys.stdout.write(f"{conversations - there} conversations made in {time.monotonic() - began:.0f} s\n")
     return conversations
@@ -263,7 +263,7 @@ def _batches(teller: Teller, first: int, end: int) -> Iterator[Batch]:
         yield batch
 
 
-def _copy(batch: Batch) -> None:
+def copy_batch(batch: Batch) -> None:
     from django.db import connection, transaction
 
     with transaction.atomic(), connection.cursor() as cursor:
