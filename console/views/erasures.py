@@ -26,6 +26,7 @@ from console.masking import masked_email, masked_name
 from console.retention_pages.forms import IdentityForm, IntakeForm, NoteForm
 from console.retention_pages.reach import requests_within
 from console.retention_pages.requests import clock_of, shown_rows, stages_of, steps_of
+from console.retention_pages.stores import label_of, labelled
 from conversations.errors import StoreError
 from conversations.models import Account
 from jobs.services.starting import OverlapError
@@ -114,6 +115,7 @@ def erasure(request: HttpRequest, request_id: UUID) -> HttpResponse:
         "erasure": found,
         "clock": clock_of(found, now=now),
         "stages": stages_of(found),
+        "preview": [row | {"label": label_of(row["store"])} for row in found.preview or ()],
         "steps": steps_of(found),
         "names": [_shown_name(one.kind, one.value) for one in found.identifiers.exclude(value="")],
         "copies": found.hosted_copies.order_by("provider", "kind", "pk")[:200],
@@ -204,10 +206,13 @@ def receipt(request: HttpRequest, request_id: UUID) -> HttpResponse:
     found = _found(request, request_id)
     kept = _receipt(found)
     context = frame_context(request, now=timezone.now(), title=f"Receipt {found.number}")
+    body = json.loads(kept.body)
     context |= {
         "erasure": found,
         "receipt": kept,
-        "body": json.loads(kept.body),
+        "body": body,
+        "erased": labelled(body["erased"]),
+        "pseudonymised": labelled(body["pseudonymised"]),
         "is_genuine": is_genuine(kept),
     }
     return render(request, "console/retention/receipt.html", context)

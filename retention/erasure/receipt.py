@@ -61,8 +61,10 @@ def _content(request: ErasureRequest, now: datetime) -> dict[str, Any]:
         "pseudonymised": _sum(step.pseudonymised for step in steps),
         "found_again": 0,
         "identifiers": sorted(
-            f"hmac-sha256:{bytes(digest).hex()}"
-            for digest in request.identifiers.values_list("digest", flat=True)
+            {
+                f"hmac-sha256:{bytes(digest).hex()}"
+                for digest in request.identifiers.values_list("digest", flat=True)
+            }
         ),
         "hosted_copies": {
             "requested": request.hosted_copies.filter(state="requested").count(),

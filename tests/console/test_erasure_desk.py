@@ -78,7 +78,7 @@ def test_a_request_goes_from_intake_to_receipt(first, second, account, talk):
     page = second.get(f"{DESK}{request.pk}/receipt/").content.decode()
 
     assert not Conversation.objects.exists()
-    assert "conversation, erased" in page
+    assert "Conversations, titles, erased" in page
     assert "ines@example.com" not in page
     signed = json.loads(second.get(f"{DESK}{request.pk}/receipt.json").content)
     assert json.loads(signed["receipt"])["found_again"] == 0
