@@ -47,6 +47,9 @@ class _Pipe:
     def flush(self) -> None:
         """Nothing is kept back that a flush could push on."""
 
+    def close(self) -> None:
+        """The archive leaves its file open; whoever reads takes the rest."""
+
     def take(self) -> bytes:
         taken = bytes(self._waiting)
         self._waiting.clear()
