@@ -13,13 +13,16 @@ from conversations.paging import BadCursorError, Page, page_by_key
 PAGE_SIZE = 50
 
 
-def read_page[M: Model](request: HttpRequest, rows: QuerySet[M], *, moment: str, key: str = "id") -> Page[M]:
+def read_page[M: Model](
+    request: HttpRequest, rows: QuerySet[M], *, moment: str, key: str = "id", is_oldest_first: bool = False
+) -> Page[M]:
     """Return the page that the address names, newest first; a cursor that never was one is a bad request."""
     try:
         return page_by_key(
             rows,
             moment=moment,
             key=key,
+            is_oldest_first=is_oldest_first,
             size=PAGE_SIZE,
             after=request.GET.get("after", ""),
             before=request.GET.get("before", ""),

@@ -32,22 +32,31 @@ class Page[Row]:
 
 
 def page_by_key[M: Model](
-    queryset: QuerySet[M], *, moment: str, size: int, after: str = "", before: str = "", key: str = "id"
+    queryset: QuerySet[M],
+    *,
+    moment: str,
+    size: int,
+    after: str = "",
+    before: str = "",
+    key: str = "id",
+    is_oldest_first: bool = False,
 ) -> Page[M]:
     """Return one page of `queryset`, by (`moment`, `key`) descending, in one query.
 
     `after` is the cursor of the last row of the page before it; `before` that of
-    the first row of the page behind it. Raises BadCursorError.
+    the first row of the page behind it. With the oldest first, `newer` leads back
+    to older rows and `older` on to newer ones. Raises BadCursorError.
     """
-    newest_first = queryset.order_by(f"-{moment}", f"-{key}")
+    sign, back, on = ("", "lt", "gt") if is_oldest_first else ("-", "gt", "lt")
+    ordered = queryset.order_by(f"{sign}{moment}", f"{sign}{key}")
     if before:
         edge = _read(before)
-        found = list(newest_first.reverse().filter(_beyond(edge, moment, key, "gt"))[: size + 1])
+        found = list(ordered.reverse().filter(_beyond(edge, moment, key, back))[: size + 1])
         rows = found[:size][::-1]
         return _page(rows, moment, key, has_newer=len(found) > size, has_older=bool(rows))
     if after:
-        newest_first = newest_first.filter(_beyond(_read(after), moment, key, "lt"))
-    found = list(newest_first[: size + 1])
+        ordered = ordered.filter(_beyond(_read(after), moment, key, on))
+    found = list(ordered[: size + 1])
     return _page(found[:size], moment, key, has_newer=bool(after and found), has_older=len(found) > size)
 
 

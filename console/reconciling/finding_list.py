@@ -177,7 +177,8 @@ class Shown:
     history: Sequence[Told]
     lines: Sequence[StatementLine]
     standing: Standing | None
-    facts: Sequence[tuple[str, Any]]
+    facts: Sequence[tuple[str, str]]
+    amounts: Sequence[tuple[str, int, str]]
 
     @property
     def is_open(self) -> bool:
@@ -190,15 +191,14 @@ class Shown:
 
 _SHOWN_FACTS: Final = {
     "movement": "Movement",
-    "ledger": "Ledger",
-    "processor": "Processor",
-    "ledger_currency": "Ledger’s currency",
+    "ledger": "Ledger says",
+    "processor": "Processor says",
     "contradiction": "Contradiction",
     "beside": "Beside",
     "of": "Earlier charges",
     "charge": "Charge",
-    "given_back": "Given back",
 }
+_AMOUNTS: Final = {"ledger": "Ledger", "processor": "Processor", "given_back": "Given back"}
 
 
 def show(finding: Finding, *, now: datetime) -> Shown:
@@ -217,12 +217,27 @@ def show(finding: Finding, *, now: datetime) -> Shown:
         history=[_told(event, names) for event in events],
         lines=list(lines.order_by("-id")[:20]) if finding.reference else [],
         standing=standings([effect])[effect.pk] if effect else None,
-        facts=[
-            (label, ", ".join(value) if isinstance(value, list) else value)
-            for name, label in _SHOWN_FACTS.items()
-            if (value := finding.facts.get(name)) not in (None, "", [])
-        ],
+        facts=list(_facts(finding)),
+        amounts=list(_amounts(finding)),
     )
+
+
+def _facts(finding: Finding) -> Iterator[tuple[str, str]]:
+    for name, label in _SHOWN_FACTS.items():
+        value = finding.facts.get(name)
+        if isinstance(value, list):
+            yield label, ", ".join(value)
+        elif value and isinstance(value, str):
+            yield label, value.replace("_", " ") if name in ("movement", "contradiction") else value
+
+
+def _amounts(finding: Finding) -> Iterator[tuple[str, int, str]]:
+    """Both sides of what differs, each in its own currency."""
+    for name, label in _AMOUNTS.items():
+        value = finding.facts.get(name)
+        if isinstance(value, int):
+            other = finding.facts.get("ledger_currency") if name == "ledger" else ""
+            yield label, value, other or finding.currency
 
 
 def _told(event: FindingEvent, names: dict[int | None, str]) -> Told:

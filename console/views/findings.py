@@ -60,7 +60,10 @@ def findings(request: HttpRequest) -> HttpResponse:
     reach = reach_of(user)
     filters = _filtered(request)
     page = read_page(
-        request, filters.qs if filters.is_valid() else Finding.objects.none(), moment="first_seen_at"
+        request,
+        filters.qs if filters.is_valid() else Finding.objects.none(),
+        moment="first_seen_at",
+        is_oldest_first=True,
     )
     latest = latest_run(reach.within("realm_id"))
     every = Finding.objects.filter(reach.within("realm_id"))
@@ -90,7 +93,9 @@ def findings(request: HttpRequest) -> HttpResponse:
         "csv": reverse("console:findings-csv") + without(request.GET)
         if holds(user, RightName.EXPORT)
         else "",
-        "newer": beside(request.GET, "before", page.newer),
+        # The oldest stand first, so the next page holds newer ones.
+        "newer": beside(request.GET, "after", page.older),
+        "older": beside(request.GET, "before", page.newer),
         "widen": [("Every open finding", reverse(DESK))],
     }
     return render(request, "console/reconciling/findings.html", context)

@@ -81,6 +81,20 @@ def test_queries_do_not_grow_with_the_findings(finance, statement, run, django_a
     assert len(page.context["rows"]) == 20
 
 
+def test_the_oldest_stand_first_and_pages_lead_on_to_newer_ones(finance, statement, run):
+    run(statement(*[line("charge", f"ch_{number:03}", 100 + number) for number in range(120)]))
+    ids = list(Finding.objects.order_by("first_seen_at", "id").values_list("pk", flat=True))
+
+    first = finance.get("/findings/")
+    second = finance.get(f"/findings/{first.context['newer']}")
+    third = finance.get(f"/findings/{second.context['newer']}")
+    back = finance.get(f"/findings/{third.context['older']}")
+
+    pages = [[row.finding.pk for row in page.context["rows"]] for page in (first, second, third, back)]
+    assert pages == [ids[:50], ids[50:100], ids[100:], ids[50:100]]
+    assert (first.context["older"], third.context["newer"]) == ("", "")
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
