@@ -1,14 +1,19 @@
 """The ledger beside a statement: what ties, what differs, and how each difference is named."""
 
+import io
 from datetime import timedelta
 
 import pytest
 
+from access.models import Realm
 from ledger.evidence import RefundSeen
+from ledger.reconciliation.running import reconcile
+from ledger.reconciliation.starting import Asked, start_reconciliation
 from ledger.services.refunds import take_refund
 from ledger.services.settling import settle_effect
+from ledger.statements.importing import Told, import_statement
 from tests.conversations.conftest import NOW
-from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, UNTIL, found, line, tied
+from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, FINANCE, SINCE, UNTIL, found, line, tied
 from tests.ledger.seen import AGENT, charged, declined, refunded
 
 pytestmark = pytest.mark.django_db
@@ -275,20 +280,33 @@ def test_batches_of_two_lines_find_what_one_batch_finds(statement, run, pays, be
     assert small.report == large.report
 
 
-def test_an_effect_of_another_realm_is_not_ours_to_judge(statement, run, pays, realm):
-    from access.models import Realm
-    from ledger.models import ToolEffect
-
-    effect = pays("ch_1")
+def test_charges_of_another_realm_are_not_ours_to_judge(pays):
+    pays("ch_1")
     other = Realm.objects.create(slug="other", name="Other", created_at=NOW)
-    assert ToolEffect.objects.filter(pk=effect.pk, realm=realm).exists()
+    text = "kind,reference,currency,occurred_at,amount_minor\n"
+    text += "".join(f"charge,{charge},usd,{NOW.isoformat()},100\n" for charge in ("ch_1", "ch_9"))
+    told = Told(name="o.csv", processor="stripe", period_start=SINCE, period_end=UNTIL)
+    imported = import_statement(
+        realm=other, file=io.BytesIO(text.encode()), told=told, actor=FINANCE, now=UNTIL
+    )
+    asked = Asked(
+        realm=other,
+        processor="stripe",
+        statement_ids=[imported.statement.pk],
+        cut_off=CUT_OFF,
+        judges_unknown=False,
+    )
 
-    document = statement(line("charge", "ch_1", 1900), line("charge", "ch_9", 100))
-    mine = run(document, judges_unknown=False)
+    run = start_reconciliation(asked=asked, actor=FINANCE, now=CUT_OFF)
+    reconcile(run_id=run.job_id, clock=lambda: CUT_OFF)
 
-    assert found(mine) == []
-    assert mine.rows.get(reference="ch_9").matched_by == "other_realm"
-    assert other.pk != realm.pk
+    run.refresh_from_db()
+    assert found(run) == []
+    assert tied(run) == {}
+    assert set(run.rows.values_list("reference", "matched_by")) == {
+        ("ch_1", "other_realm"),
+        ("ch_9", "other_realm"),
+    }
 
 
 def test_what_was_learned_after_the_cut_off_is_not_known(statement, run, begins):
