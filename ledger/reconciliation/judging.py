@@ -16,10 +16,10 @@ from ledger.statements.vocabulary import LineKind
 
 def judge_lines(context: RunContext, lines: Sequence[StatementLine]) -> list[Judged]:
     """Return a row for each movement of these lines that the run has not judged yet."""
-    movements = new_movements(context.run, lines, positions=context.positions)
+    movements, every = new_movements(context.run, lines, positions=context.positions)
     if not movements:
         return []
-    known = know(context, movements)
+    known = know(context, movements, every)
     return [judged for movement in movements for judged in _judge(context, known, movement)]
 
 

@@ -46,19 +46,19 @@ class Movement:
 
 def new_movements(
     run: ReconciliationRun, lines: Sequence[StatementLine], *, positions: dict[UUID, int]
-) -> list[Movement]:
-    """Return the movements that these lines tell of and that the run has not judged yet."""
+) -> tuple[list[Movement], list[Movement]]:
+    """Return the movements that these lines tell of and that the run has not judged yet; and all that
+    the run's statements say of the same objects.
+    """
     references = {line.reference for line in lines}
     done = set(
         RunRow.objects.filter(run=run, reference__in=references).values_list("reference", "kind").order_by()
     )
     wanted = {(line.reference, line.kind) for line in lines if not line.trouble} - done
     if not wanted:
-        return []
-    return sorted(
-        (found for found in movements_of(references, positions=positions) if found.key in wanted),
-        key=lambda movement: movement.key,
-    )
+        return [], []
+    every = sorted(movements_of(references, positions=positions), key=lambda movement: movement.key)
+    return [movement for movement in every if movement.key in wanted], every
 
 
 def movements_of(references: Iterable[str], *, positions: dict[UUID, int]) -> list[Movement]:

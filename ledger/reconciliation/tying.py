@@ -56,8 +56,8 @@ class Tie:
     matched_by: MatchedBy
 
 
-def know(context: RunContext, movements: Sequence[Movement]) -> Known:
-    """Read everything that judging these movements asks for."""
+def know(context: RunContext, movements: Sequence[Movement], every: Sequence[Movement]) -> Known:
+    """Read everything that judging these movements asks for; `every` is all that is said of their objects."""
     known = Known()
     run = context.run
     references = _references(movements)
@@ -80,7 +80,7 @@ def know(context: RunContext, movements: Sequence[Movement]) -> Known:
             processor=run.processor, external_ref__in=disputes, opened_at__lte=run.cut_off
         )
     }
-    _read_siblings(known, context, movements)
+    _read_siblings(known, context, every)
     return known
 
 
@@ -140,11 +140,10 @@ def _read_refunds(known: Known, context: RunContext, movements: Sequence[Movemen
     known.effects.update(effects_as_of(missing, cut_off=context.run.cut_off))
 
 
-def _read_siblings(known: Known, context: RunContext, movements: Sequence[Movement]) -> None:
+def _read_siblings(known: Known, context: RunContext, every: Sequence[Movement]) -> None:
     """Read what the statements say further: a refund's failure, a second charge, what was released."""
-    references = {movement.reference for movement in movements}
-    for movement in movements_of(references, positions=context.positions):
-        known.siblings[movement.key] = movement
+    known.siblings = {movement.key: movement for movement in every}
+    read = {movement.reference for movement in every}
     charges = {
         reference
         for effect in known.effects.values()
@@ -157,14 +156,14 @@ def _read_siblings(known: Known, context: RunContext, movements: Sequence[Moveme
         trouble="",
         kind__in=[LineKind.CHARGE, LineKind.REFUND, LineKind.RELEASE],
     )
-    found = set(lines.values_list("reference", flat=True))
+    further = set(lines.exclude(reference__in=read).values_list("reference", flat=True))
     owners = {
         reference: effect.id
         for effect in known.effects.values()
         for reference, kind in effect.references.items()
         if kind == ReferenceKind.CHARGE and effect.operation == Operation.CHARGE
     }
-    for movement in movements_of(found, positions=context.positions):
+    for movement in (*every, *movements_of(further, positions=context.positions)):
         if movement.kind not in (LineKind.CHARGE, LineKind.REFUND, LineKind.RELEASE):
             continue
         owner = owners.get(movement.charge_ref) or owners.get(movement.reference) or movement.effect_mark
