@@ -106,7 +106,7 @@ def two_beats() -> int:
 def _reconciliation(realm: Realm, statement_id: UUID) -> JobRun:
     asked = Asked(realm=realm, processor="stripe", statement_ids=[statement_id], cut_off=CUT_OFF)
     run = start_reconciliation(asked=asked, actor=ACTOR, now=CUT_OFF)
-    return JobRun.objects.get(pk=run.job_id)
+    return JobRun.objects.get(parameters__run=str(run.pk))
 
 
 def _verification() -> JobRun:
