@@ -242,6 +242,14 @@ PURGE_LOAD_PERCENT = env.number("PURGE_LOAD_PERCENT", default=50)
 
 CELERY_BROKER_URL = databases.broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Whoever starts a job must not wait for a broker that is away: the sweeper sends the message again.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.1,
+    "interval_max": 0.1,
+    "socket_connect_timeout": 2,
+}
 # What a job did is a row of its own; the broker only wakes workers.
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
