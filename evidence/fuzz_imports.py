@@ -65,11 +65,12 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="script/evidence fuzz_imports")
     parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first file")
     options = parser.parse_args(arguments)
     figures = Figures()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(options.count):
+        for number in range(options.first, options.first + options.count):
             _one(number, options.seed, Path(folder), figures)
             if len(figures.unchecked) >= CHECK_EVERY:
                 _check_rows(figures)
