@@ -125,6 +125,14 @@ def checkpoint(run: JobRun, done: Batch, *, now: datetime, lease: timedelta = LE
         _end(run, RunState.SUCCEEDED, now)
 
 
+def stop_if_asked(run: JobRun, *, now: datetime) -> bool:
+    """End the run as stopped where somebody asked for it; tell whether it was. It may be resumed."""
+    if not JobRun.objects.filter(pk=run.pk, state=RunState.STOPPING).exists():
+        return False
+    _end(run, RunState.STOPPED, now)
+    return True
+
+
 def fail(run: JobRun, *, code: str, error: str, place: str, now: datetime) -> JobRun:
     """End the run with what went wrong and where; what earlier batches committed stays."""
     try:
@@ -161,12 +169,8 @@ def _work_once(run: JobRun, batch: BatchFunction, clock: Clock, lease: timedelta
         with transaction.atomic():
             done = batch(run, clock())
             checkpoint(run, done, now=clock(), lease=lease)
-    if run.state == RunState.RUNNING and _is_stop_asked(run):
-        _end(run, RunState.STOPPED, clock())
-
-
-def _is_stop_asked(run: JobRun) -> bool:
-    return JobRun.objects.filter(pk=run.pk, state=RunState.STOPPING).exists()
+    if run.state == RunState.RUNNING:
+        stop_if_asked(run, now=clock())
 
 
 def _end(run: JobRun, state: RunState, now: datetime) -> None:

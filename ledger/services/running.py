@@ -13,8 +13,8 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from jobs.models import JobRun, RunState
-from jobs.services.working import LEASE, Batch, ClaimLostError, checkpoint, claim, fail
+from jobs.models import JobRun
+from jobs.services.working import LEASE, Batch, ClaimLostError, checkpoint, claim, fail, stop_if_asked
 
 log = structlog.get_logger(__name__)
 # A processor that does not answer so many in a row is left alone until the next run.
@@ -35,7 +35,8 @@ def work_items[Item](
 ) -> JobRun | None:
     """Claim the run, act on each item, count what came of each; None where there was nothing to claim.
 
-    `act` returns a word, which is counted. A dry run only counts what is due.
+    `act` returns a word, which is counted. A dry run only counts what is due. A stop
+    that was asked for is heeded between items.
     """
     run = claim(run_id=run_id, now=clock(), lease=lease)
     if run is None:
@@ -65,7 +66,9 @@ def _work[Item](
         word = "due" if run.is_dry_run else act(item, clock())
         unanswered = unanswered + 1 if word in _GIVES_UP_ON else 0
         _checkpoint(run, Batch(cursor=str(item), done=1, counts={step: {word: 1}}), clock, lease)
-        if unanswered >= PATIENCE or _is_stop_asked(run):
+        if stop_if_asked(run, now=clock()):
+            return
+        if unanswered >= PATIENCE:
             break
     _checkpoint(run, Batch(cursor=None), clock, lease)
 
@@ -73,7 +76,3 @@ def _work[Item](
 def _checkpoint(run: JobRun, done: Batch, clock: Clock, lease: timedelta) -> None:
     with transaction.atomic():
         checkpoint(run, done, now=clock(), lease=lease)
-
-
-def _is_stop_asked(run: JobRun) -> bool:
-    return JobRun.objects.filter(pk=run.pk, state=RunState.STOPPING).exists()
