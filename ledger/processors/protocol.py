@@ -1,6 +1,6 @@
 """What the ledger asks of a processor. An adapter looks, refunds and lists; it never writes a row."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -103,9 +103,6 @@ class Adapter(Protocol):
     def movements(self, *, since: datetime, until: datetime) -> Iterator[Movement]:
         """List movements of money made in a time window, for comparing with the ledger."""
 
-    def statement(self, lines: Iterable[str]) -> Iterator["StatementLine"]:
-        """Read a statement export; each line with its number, amounts in minor units."""
-
 
 class RefusedError(Exception):
     """The processor refused, and nothing was moved. `code` is its own word, `reference` its answer's id."""
@@ -114,25 +111,3 @@ class RefusedError(Exception):
         super().__init__(explanation or code)
         self.code = code
         self.reference = reference
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatementLine:
-    """One line of a statement. `trouble` says in words why a line could not be read.
-
-    `refunded_minor` is set where an export has one line per charge and sums up its refunds.
-    """
-
-    number: int
-    kind: str = ""
-    reference: str = ""
-    charge_ref: str = ""
-    intent_ref: str = ""
-    amount_minor: int | None = None
-    refunded_minor: int | None = None
-    fee_minor: int | None = None
-    currency: str = ""
-    occurred_at: datetime | None = None
-    effect_id: UUID | None = None
-    trouble: str = ""
-    raw: str = ""

@@ -1,9 +1,7 @@
 """Reads of the reconciliation with a name: the desk, its ageing, what blocks a purge."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet, Sum
 
@@ -25,11 +23,6 @@ class AgeBand:
 
 def open_findings() -> QuerySet[Finding]:
     return Finding.objects.filter(state=FindingState.OPEN)
-
-
-def open_findings_of(conversation_ids: Collection[UUID]) -> QuerySet[Finding]:
-    """Return open findings about effects of these conversations: each blocks a purge."""
-    return open_findings().filter(effect__conversation_id__in=conversation_ids)
 
 
 def past_due(findings: QuerySet[Finding], *, now: datetime) -> QuerySet[Finding]:

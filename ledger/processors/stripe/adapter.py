@@ -1,6 +1,6 @@
 """Stripe as an adapter of the ledger: looks, refunds, lists. See docs/ledger.md for the order of looking."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,9 +13,8 @@ from ledger.processors.protocol import (
     RefundOrder,
     RefusedError,
     Sought,
-    StatementLine,
 )
-from ledger.processors.stripe import finding, movements, objects, statements
+from ledger.processors.stripe import finding, movements, objects
 from ledger.processors.stripe.calls import every, make_client, plain, read
 from ledger.processors.stripe.refusals import code_of
 from ledger.vocabulary import EvidenceSource
@@ -79,6 +78,3 @@ class StripeAdapter:
 
     def movements(self, *, since: datetime, until: datetime) -> Iterator[Movement]:
         return movements.movements(self.client, since=since, until=until)
-
-    def statement(self, lines: Iterable[str]) -> Iterator[StatementLine]:
-        return statements.read_statement(lines)

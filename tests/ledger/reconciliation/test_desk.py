@@ -4,7 +4,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from conversations.errors import ConflictError, NotFoundError, StoreError
-from ledger.models import Finding, FindingComment, FindingEvent, MatchDecision, ToolEffect
+from ledger.models import Finding, FindingComment, FindingEvent, MatchDecision
 from ledger.reconciliation.desk import (
     ask_for_refund,
     assign_findings,
@@ -13,7 +13,7 @@ from ledger.reconciliation.desk import (
     reopen_finding,
     resolve_findings,
 )
-from ledger.reconciliation.querysets import ageing, open_findings, open_findings_of, shares
+from ledger.reconciliation.querysets import ageing, open_findings, shares
 from ledger.reconciliation.vocabulary import Resolution
 from tests.conversations.conftest import CUSTOMER, NOW
 from tests.conversations.schema.rows import name_of
@@ -177,13 +177,6 @@ def test_the_desk_sums_up_by_due_time_and_currency_and_counts_by_owner(findings,
         ("mine", 1, 0),
         ("others", 0, 0),
     ]
-
-
-def test_an_open_finding_blocks_the_purge_of_its_conversation(run, begins, user):
-    effect: ToolEffect = begins()
-    run()
-
-    assert open_findings_of([effect.conversation_id]).count() == 1
 
 
 @pytest.mark.schema
