@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from config import ports
 
 # PostgreSQL refuses to run as root; a user of its own is made for it then.
 SYSTEM_USER = "counterfoil_postgres"
+STOP_SECONDS = 60
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -77,8 +79,10 @@ class Cluster:
     def stop(self) -> None:
         """Stop the server; nothing happens if it does not run. The caller holds the start lock."""
         self._forget_stale_pid()
-        if self.pid_file.exists():
+        pid = self._recorded_pid()
+        if pid is not None:
             self._run("pg_ctl", "stop", "-w", "-t", "60", "-m", "fast", "-D", str(self.data))
+            self._wait_until_gone(pid)
 
     def _make(self, *, password: str) -> None:
         if (self.data / "PG_VERSION").exists():
@@ -133,14 +137,29 @@ class Cluster:
         owner = self.folder.stat()
         return {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []}
 
+    def _recorded_pid(self) -> int | None:
+        try:
+            return int(self.pid_file.read_text().split("\n", 1)[0])
+        except (FileNotFoundError, ValueError):
+            return None
+
     def _forget_stale_pid(self) -> None:
         """Remove a pid file whose process is gone, or is by now something else entirely."""
-        try:
-            pid = int(self.pid_file.read_text().split("\n", 1)[0])
-        except (FileNotFoundError, ValueError):
-            return
-        if not _is_postgres(pid):
+        pid = self._recorded_pid()
+        if pid is not None and not _is_postgres(pid):
             self.pid_file.unlink(missing_ok=True)
+
+    def _wait_until_gone(self, pid: int) -> None:
+        """Wait for the end of the process itself.
+
+        pg_ctl waits for the pid file, which the server removes while it still holds its port and
+        its memory: a start right after would fail.
+        """
+        end = time.monotonic() + STOP_SECONDS
+        while _is_postgres(pid):
+            if time.monotonic() > end:
+                raise EmbeddedServerError(f"PostgreSQL (process {pid}) does not end; see {self.log}.")
+            time.sleep(0.05)
 
     def _answers(self, *, port: int, password: str) -> bool:
         try:
@@ -182,6 +201,8 @@ def _ensure_system_user() -> pwd.struct_passwd:
 
 def _is_postgres(pid: int) -> bool:
     said = subprocess.run(
-        ["ps", "-p", str(pid), "-o", "command="], capture_output=True, text=True, check=False
+        ["ps", "-p", str(pid), "-o", "stat=,command="], capture_output=True, text=True, check=False
     )
-    return "postgres" in said.stdout
+    state, _, command = said.stdout.strip().partition(" ")
+    # A zombie has ended; its parent just has not asked yet how.
+    return not state.startswith("Z") and "postgres" in command

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 import redis
@@ -91,6 +92,13 @@ def test_servers_left_by_a_killed_process_are_used_and_stopped_by_the_next(serve
     with embedded.lease("test") as servers:
         assert servers.postgres_port == port
     assert not runs()
+
+
+def test_what_was_stopped_has_ended(servers_of):
+    # The server gives up its pid file a while before it ends.
+    with embedded.lease("test") as servers:
+        pid = int((servers.folder / "postgres/data/postmaster.pid").read_text().split()[0])
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 def test_data_are_kept_between_runs(servers_of):
