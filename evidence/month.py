@@ -208,7 +208,7 @@ class Month:
         self._add(
             "ledger_compensation",
             *(_id(at, rng), told.id, "processor", "failed" if returned else "settled", amount, told.currency),
-            *("", "", reference, at, at, at, failed_at),
+            *("", "", reference, at, at, at, failed_at, failed_at or at),
         )
         self._add("ledger_effectreference", told.id, "stripe", "refund", reference, at)
         if not returned:
@@ -239,7 +239,7 @@ class Month:
                     "fraudulent",
                     told.settled,
                 ),
-                *(told.currency, at, closed, closed or at),
+                *(told.currency, at, closed, closed or at, closed or at),
             )
         self.line("dispute", reference, -told.settled, told, at=at)
         if closed:

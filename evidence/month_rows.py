@@ -29,11 +29,11 @@ COLUMNS = {
     "ledger_effectuse": "conversation_id seq call_id effect_id used_at",
     "ledger_compensation": (
         "id effect_id origin state amount_minor currency reason idempotency_key external_ref requested_at"
-        " sent_at settled_at failed_at"
+        " sent_at settled_at failed_at known_at"
     ),
     "ledger_dispute": (
         "id effect_id processor external_ref charge_ref status reason amount_minor currency opened_at"
-        " closed_at seen_at"
+        " closed_at seen_at known_at"
     ),
     "ledger_contradiction": (
         "effect_id kind processor reference status amount_minor currency source occurred_at seen_at"

@@ -12,14 +12,17 @@ from ledger.models.reconciliation import (
 )
 from ledger.models.statement import Statement, StatementLine
 from ledger.models.tool import GuardQuestion, ToolPolicy, ToolPolicyChange
+from ledger.models.version import CompensationVersion, DisputeVersion
 from ledger.models.webhook import WebhookEvent
 
 __all__ = [
     "Alert",
     "Compensation",
     "CompensationNote",
+    "CompensationVersion",
     "Contradiction",
     "Dispute",
+    "DisputeVersion",
     "EffectMove",
     "EffectReference",
     "EffectUse",

@@ -40,6 +40,9 @@ class Compensation(models.Model):
     sent_at = models.DateTimeField(null=True)
     settled_at = models.DateTimeField(null=True)
     failed_at = models.DateTimeField(null=True, help_text="May be long after it had settled.")
+    known_at = models.DateTimeField(
+        help_text="Since when we know it as it is. Never runs backwards; each change is kept as a version."
+    )
 
     class Meta:
         constraints = [
@@ -123,6 +126,9 @@ class Dispute(models.Model):
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(help_text="The processor's time of the newest state that was taken in.")
+    known_at = models.DateTimeField(
+        help_text="Since when we know it as it is. Never runs backwards; each change is kept as a version."
+    )
 
     class Meta:
         constraints = [

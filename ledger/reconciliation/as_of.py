@@ -1,7 +1,8 @@
 """The ledger and the tree as they were known at a moment: read from what is only ever appended.
 
-A state is what the last move before the moment ended in; a head is where the log had it. What
-was learned later does not change what a run with an earlier cut-off reads.
+A state is what the last move before the moment ended in; a head is where the log had it; a refund
+or a dispute is what its last version before the moment says. What was learned later does not
+change what a run with an earlier cut-off reads, whenever it happened.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -12,7 +13,15 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
-from ledger.models import Compensation, EffectMove, EffectReference, ToolEffect
+from ledger.models import (
+    Compensation,
+    CompensationVersion,
+    Dispute,
+    DisputeVersion,
+    EffectMove,
+    EffectReference,
+    ToolEffect,
+)
 from ledger.querysets import PATH_SPANS
 from ledger.vocabulary import CompensationState, EffectState, ReferenceKind
 
@@ -141,11 +150,27 @@ class RefundAsOf:
     failed_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class DisputeAsOf:
+    """One dispute as it was known."""
+
+    reference: str
+    effect_id: UUID | None
+    charge_ref: str
+    status: str
+    amount_minor: int
+    currency: str
+    opened_at: datetime
+    is_open: bool
+
+
 def effects_as_of(ids: Collection[UUID], *, cut_off: datetime) -> dict[UUID, EffectAsOf]:
     """Return these effects as they were known; those that had not begun are left out."""
     found = ToolEffect.objects.filter(pk__in=ids, requested_at__lte=cut_off).order_by("pk")
     states = _states(ids, cut_off)
-    known = {effect.pk: _effect(effect, states.get(effect.pk, EffectState.PENDING)) for effect in found}
+    known = {
+        effect.pk: _effect(effect, states.get(effect.pk, EffectState.PENDING), cut_off) for effect in found
+    }
     references = EffectReference.objects.filter(effect_id__in=known, seen_at__lte=cut_off).order_by("id")
     for effect_id, kind, reference in references.values_list("effect_id", "kind", "reference"):
         known[effect_id].references.setdefault(reference, kind)
@@ -159,8 +184,9 @@ def _states(ids: Collection[UUID], cut_off: datetime) -> dict[UUID, EffectState]
     return {effect_id: EffectState(state) for effect_id, state in moves.values_list("effect_id", "to_state")}
 
 
-def _effect(effect: ToolEffect, state: EffectState) -> EffectAsOf:
+def _effect(effect: ToolEffect, state: EffectState, cut_off: datetime) -> EffectAsOf:
     is_settled = state in SETTLED
+    is_sent = effect.sent_at is not None and effect.sent_at <= cut_off
     return EffectAsOf(
         id=effect.pk,
         realm_id=effect.realm_id,
@@ -172,37 +198,58 @@ def _effect(effect: ToolEffect, state: EffectState) -> EffectAsOf:
         amount_minor=effect.amount_minor,
         settled_minor=(effect.amount_settled_minor or 0) if is_settled else 0,
         requested_at=effect.requested_at,
-        sent_at=effect.sent_at,
+        sent_at=effect.sent_at if is_sent else None,
         settled_at=effect.settled_at if is_settled else None,
         customer=str(effect.find_by.get("customer", "")),
     )
 
 
 def refunds_as_of(found: Q, *, cut_off: datetime) -> list[RefundAsOf]:
-    """Return the compensations of a condition as they were known, oldest first."""
-    rows = Compensation.objects.filter(found, requested_at__lte=cut_off).order_by("requested_at", "id")
-    return [_refund(row, cut_off) for row in rows]
+    """Return the compensations of a condition as they were known, oldest first; two queries."""
+    rows = {row.pk: row for row in Compensation.objects.filter(found).order_by("requested_at", "id")}
+    versions = CompensationVersion.objects.filter(
+        compensation_id__in=list(rows), known_at__lte=cut_off
+    ).order_by("compensation_id", "number")
+    # Of one compensation the last stays.
+    known = {version.compensation_id: version for version in versions}
+    return [_refund(row, known[pk]) for pk, row in rows.items() if pk in known]
 
 
-def _refund(row: Compensation, cut_off: datetime) -> RefundAsOf:
-    settled = row.settled_at if row.settled_at and row.settled_at <= cut_off else None
-    failed = row.failed_at if row.failed_at and row.failed_at <= cut_off else None
-    if failed:
-        state = CompensationState.FAILED
-    elif settled:
-        state = CompensationState.SETTLED
-    else:
-        state = CompensationState.SENT
+def _refund(row: Compensation, known: CompensationVersion) -> RefundAsOf:
+    state = CompensationState(known.state)
     return RefundAsOf(
         id=row.pk,
         effect_id=row.effect_id,
-        reference=row.external_ref,
+        reference=known.external_ref,
         amount_minor=row.amount_minor,
         currency=row.currency,
         state=state,
-        has_settled=settled is not None,
-        settled_at=settled,
-        failed_at=failed,
+        has_settled=known.settled_at is not None,
+        settled_at=known.settled_at,
+        failed_at=known.failed_at if state == CompensationState.FAILED else None,
+    )
+
+
+def disputes_as_of(found: Q, *, cut_off: datetime) -> list[DisputeAsOf]:
+    """Return the disputes of a condition as they were known, the first heard of first; two queries."""
+    rows = {row.pk: row for row in Dispute.objects.filter(found).order_by("id")}
+    versions = DisputeVersion.objects.filter(dispute_id__in=list(rows), known_at__lte=cut_off).order_by(
+        "dispute_id", "number"
+    )
+    known = {version.dispute_id: version for version in versions}
+    return [_dispute(row, known[pk]) for pk, row in rows.items() if pk in known]
+
+
+def _dispute(row: Dispute, known: DisputeVersion) -> DisputeAsOf:
+    return DisputeAsOf(
+        reference=row.external_ref,
+        effect_id=row.effect_id,
+        charge_ref=row.charge_ref,
+        status=known.status,
+        amount_minor=known.amount_minor,
+        currency=known.currency,
+        opened_at=row.opened_at,
+        is_open=known.closed_at is None,
     )
 
 

@@ -1,10 +1,10 @@
 """What banks took back and gave again, beside the disputes that the ledger has heard of."""
 
-from ledger.models import Dispute
+from ledger.reconciliation.as_of import DisputeAsOf
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.judged import Judged
 from ledger.reconciliation.judging_charges import row_of
-from ledger.reconciliation.kinds.dispute_open import dispute_unheard_of, is_open
+from ledger.reconciliation.kinds.dispute_open import dispute_unheard_of
 from ledger.reconciliation.kinds.state_differs import state_differs
 from ledger.reconciliation.movements import Movement
 from ledger.reconciliation.tying import Known, charge_of_refund
@@ -27,7 +27,7 @@ def judge_dispute(context: RunContext, known: Known, movement: Movement) -> Judg
         _judge_unknown(context, known, movement, judged)
         return judged
     judged.matched_by, judged.ledger_state = MatchedBy.EXTERNAL_ID, dispute.status[:12]
-    judged.ledger_minor = _in_ledger(context, movement, dispute, judged)
+    judged.ledger_minor = _in_ledger(movement, dispute, judged)
     if judged.difference_minor:
         judged.is_explained = True
         if not context.is_late(movement.occurred_at):
@@ -38,9 +38,9 @@ def judge_dispute(context: RunContext, known: Known, movement: Movement) -> Judg
     return judged
 
 
-def _in_ledger(context: RunContext, movement: Movement, dispute: Dispute, judged: Judged) -> int:
+def _in_ledger(movement: Movement, dispute: DisputeAsOf, judged: Judged) -> int:
     """What the ledger expects this line to say: taken while open or lost, given back once won."""
-    is_won = not is_open(dispute, context) and dispute.status in _WON
+    is_won = not dispute.is_open and dispute.status in _WON
     if movement.kind == LineKind.DISPUTE_REVERSAL:
         return judged.processor_minor if is_won else 0
     is_listed_as_it_ended = movement.status != LineStatus.DONE

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from ledger.models import Compensation, RunRow, ToolEffect
+from ledger.models import CompensationVersion, RunRow, ToolEffect
 from ledger.reconciliation.as_of import EffectAsOf, RefundAsOf, effects_as_of, refunds_as_of
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.judged import Judged
@@ -73,17 +73,19 @@ def _judge_effect(context: RunContext, effect: EffectAsOf, taken: set[tuple[str,
 
 
 def next_refunds(context: RunContext, *, after: UUID | None, limit: int) -> list[UUID]:
-    """Return compensations settled in the period, by key."""
+    """Return compensations that were known to have settled in the period, by key."""
     run = context.run
-    found = Compensation.objects.filter(
-        effect__realm_id=run.realm_id,
-        effect__processor=run.processor,
+    found = CompensationVersion.objects.filter(
+        compensation__effect__realm_id=run.realm_id,
+        compensation__effect__processor=run.processor,
+        known_at__lte=run.cut_off,
         settled_at__gte=run.since,
         settled_at__lt=run.until,
     )
     if after is not None:
-        found = found.filter(pk__gt=after)
-    return list(found.order_by("pk").values_list("pk", flat=True)[:limit])
+        found = found.filter(compensation_id__gt=after)
+    ids = found.order_by("compensation_id").values_list("compensation_id", flat=True).distinct()
+    return list(ids[:limit])
 
 
 def judge_refunds(context: RunContext, ids: Sequence[UUID]) -> list[Judged]:
@@ -92,7 +94,9 @@ def judge_refunds(context: RunContext, ids: Sequence[UUID]) -> list[Judged]:
     refunds = [
         refund
         for refund in refunds_as_of(Q(pk__in=ids), cut_off=run.cut_off)
-        if refund.has_settled and not _came_back_within(context, refund)
+        if refund.settled_at is not None
+        and context.covers(refund.settled_at)
+        and not _came_back_within(context, refund)
     ]
     taken = _taken(context, [refund.reference for refund in refunds])
     missing = [refund for refund in refunds if (refund.reference, LineKind.REFUND) not in taken]

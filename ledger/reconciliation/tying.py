@@ -11,11 +11,13 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from ledger.models import Dispute, EffectReference, MatchDecision, StatementLine, ToolEffect
+from ledger.models import EffectReference, MatchDecision, StatementLine, ToolEffect
 from ledger.reconciliation.as_of import (
     CHARGE_REFERENCES,
+    DisputeAsOf,
     EffectAsOf,
     RefundAsOf,
+    disputes_as_of,
     effects_as_of,
     pending_as_of,
     refunds_as_of,
@@ -40,7 +42,7 @@ class Known:
     by_key: dict[str, UUID] = field(default_factory=dict)
     refunds: dict[str, RefundAsOf] = field(default_factory=dict)
     refunds_by_id: dict[UUID, RefundAsOf] = field(default_factory=dict)
-    disputes: dict[str, Dispute] = field(default_factory=dict)
+    disputes: dict[str, DisputeAsOf] = field(default_factory=dict)
     decisions: dict[str, dict[UUID, bool]] = field(default_factory=dict)
     # Charges without an answer that nothing leads to; read when first asked for.
     pending: list[EffectAsOf] | None = None
@@ -73,13 +75,7 @@ def know(context: RunContext, movements: Sequence[Movement], every: Sequence[Mov
         cut_off=run.cut_off,
     )
     _read_refunds(known, context, movements)
-    disputes = [movement.reference for movement in movements if movement.kind in _DISPUTES]
-    known.disputes = {
-        dispute.external_ref: dispute
-        for dispute in Dispute.objects.filter(
-            processor=run.processor, external_ref__in=disputes, opened_at__lte=run.cut_off
-        )
-    }
+    _read_disputes(known, context, movements)
     _read_siblings(known, context, every)
     return known
 
@@ -138,6 +134,14 @@ def _read_refunds(known: Known, context: RunContext, movements: Sequence[Movemen
     # A refund of an effect that nothing else led to.
     missing = {refund.effect_id for refund in known.refunds_by_id.values()} - known.effects.keys()
     known.effects.update(effects_as_of(missing, cut_off=context.run.cut_off))
+
+
+def _read_disputes(known: Known, context: RunContext, movements: Sequence[Movement]) -> None:
+    references = [movement.reference for movement in movements if movement.kind in _DISPUTES]
+    if references:
+        of_lines = Q(processor=context.run.processor, external_ref__in=references)
+        found = disputes_as_of(of_lines, cut_off=context.run.cut_off)
+        known.disputes = {dispute.reference: dispute for dispute in found}
 
 
 def _read_siblings(known: Known, context: RunContext, every: Sequence[Movement]) -> None:

@@ -70,6 +70,7 @@ def request_compensation(
         idempotency_key=_key(effect, compensation_id),
         requested_by=user,
         requested_at=now,
+        known_at=now,
     )
     _write_note(compensation, user, note, now)
     recount(effect=effect, actor=_actor(user), now=now)
@@ -134,7 +135,8 @@ def _decide(
     compensation: Compensation, state: CompensationState, *, user: User, now: datetime, note: str
 ) -> Compensation:
     compensation.state, compensation.decided_by, compensation.decided_at = state, user, now
-    compensation.save(update_fields=["state", "decided_by", "decided_at"])
+    compensation.known_at = max(now, compensation.known_at)
+    compensation.save(update_fields=["state", "decided_by", "decided_at", "known_at"])
     _write_note(compensation, user, note, now)
     recount(effect=compensation.effect, actor=_actor(user), now=now)
     return compensation

@@ -28,13 +28,15 @@ def take_dispute(*, effect_id: UUID, seen: DisputeSeen, now: datetime) -> Disput
         return dispute
     if dispute is None:
         dispute = Dispute(id=mint_id(now), processor=seen.processor, external_ref=seen.reference)
-        dispute.opened_at = seen.opened_at
+        dispute.opened_at, dispute.known_at = seen.opened_at, now
     dispute.effect = effect
     dispute.charge_ref = seen.charge_ref
     dispute.status, dispute.reason = seen.status[:64], seen.reason[:64]
     dispute.amount_minor, dispute.currency = seen.amount_minor or 0, seen.currency
     dispute.seen_at = seen_at
     dispute.closed_at = None if seen.is_open else seen_at
+    # When we hear of it, which is not when it was so: a run reads what was known at its cut-off.
+    dispute.known_at = max(now, dispute.known_at)
     dispute.save()
     return dispute
 

@@ -74,7 +74,8 @@ def _mark_sent(compensation_id: UUID, *, actor: Actor, now: datetime) -> bool:
         _fail(compensation, "more_than_is_left", actor=actor, now=now)
         return False
     compensation.state, compensation.sent_at = CompensationState.SENT, now
-    compensation.save(update_fields=["state", "sent_at"])
+    compensation.known_at = max(now, compensation.known_at)
+    compensation.save(update_fields=["state", "sent_at", "known_at"])
     return True
 
 
@@ -139,7 +140,8 @@ def _fail(compensation: Compensation, code: str, *, actor: Actor, now: datetime)
         return
     compensation.state, compensation.failed_at = CompensationState.FAILED, now
     compensation.failure_code = code[:128]
-    compensation.save(update_fields=["state", "failed_at", "failure_code"])
+    compensation.known_at = max(now, compensation.known_at)
+    compensation.save(update_fields=["state", "failed_at", "failure_code", "known_at"])
     recount(effect=compensation.effect, actor=actor, now=now, by=compensation)
 
 

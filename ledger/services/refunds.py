@@ -115,6 +115,7 @@ def _from_elsewhere(effect: ToolEffect, seen: RefundSeen, *, now: datetime) -> C
         currency=seen.currency,
         requested_at=seen.occurred_at or now,
         sent_at=seen.occurred_at or now,
+        known_at=now,
     )
 
 
@@ -134,5 +135,6 @@ def _advance(compensation: Compensation, seen: RefundSeen, *, now: datetime) -> 
         compensation.failure_code = seen.failure_code or seen.status
     if is_further or compensation.state == CompensationState.FAILED:
         compensation.state = state
+    compensation.known_at = max(now, compensation.known_at)
     compensation.save()
     return True

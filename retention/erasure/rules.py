@@ -128,9 +128,11 @@ RULES: dict[str, Rule] = {
     "ledger.Compensation": _money(currency=OURS, idempotency_key=IDS, external_ref=IDS, failure_code=OURS),
     "ledger.CompensationNote": _erased("words", text=EMPTIED),
     "ledger.Dispute": _money(
+    "ledger.CompensationVersion": _money(external_ref=IDS),
         processor=OURS, external_ref=IDS, charge_ref=IDS, status=OURS, reason=OURS, currency=OURS
     ),
     "ledger.Contradiction": _money(processor=OURS, reference=IDS, status=OURS, currency=OURS),
+    "ledger.DisputeVersion": _money(status=OURS, currency=OURS),
     "ledger.GuardQuestion": _money(call_id=IDS, tool_name=OURS, request_digest=IDS),
     "ledger.WebhookEvent": _money(processor=OURS, event_id=IDS, type=OURS, object_ref=IDS, trouble=OURS),
     "ledger.Statement": _money(

@@ -50,6 +50,7 @@ def test_every_id_of_a_charge_leads_to_its_effect(log_in, effect):
         currency="usd",
         opened_at=NOW,
         seen_at=NOW,
+        known_at=NOW,
     )
     WebhookEvent.objects.create(
         id=mint_id(NOW),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from access.actors import Actor, ActorKind
-from ledger.evidence import OutcomeSeen, RefundSeen
+from ledger.evidence import DisputeSeen, OutcomeSeen, RefundSeen
 from ledger.vocabulary import EffectState, EvidenceSource, ReferenceKind
 from tests.conversations.conftest import NOW
 
@@ -51,3 +51,21 @@ def refunded(refund: str = "re_1", *, charge: str = "ch_1", **given: Any) -> Ref
         **given,
     }
     return RefundSeen(**facts)
+
+
+def disputed(status: str = "needs_response", **given: Any) -> DisputeSeen:
+    """The processor shows a dispute of ch_1 over 19.00 USD, open unless told otherwise."""
+    facts = {
+        "processor": "stripe",
+        "source": EvidenceSource.WEBHOOK,
+        "reference": "dp_1",
+        "status": status,
+        "currency": "usd",
+        "amount_minor": 1900,
+        "occurred_at": NOW,
+        "charge_ref": "ch_1",
+        "opened_at": NOW,
+        "is_open": True,
+        **given,
+    }
+    return DisputeSeen(**facts)

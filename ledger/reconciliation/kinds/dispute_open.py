@@ -2,7 +2,9 @@
 
 from uuid import UUID
 
-from ledger.models import Dispute
+from django.db.models import Q
+
+from ledger.reconciliation.as_of import DisputeAsOf, disputes_as_of
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.judged import Seen
 from ledger.reconciliation.movements import Movement
@@ -24,25 +26,19 @@ def dispute_unheard_of(movement: Movement, *, effect_id: UUID | None) -> Seen:
 
 
 def find(context: RunContext) -> list[Seen]:
-    """Return the disputes that were open at the cut-off, as the ledger knows them."""
+    """Return the disputes that were open at the cut-off, as the ledger knew them."""
     run = context.run
-    begun = Dispute.objects.filter(
-        effect__realm_id=run.realm_id, processor=run.processor, opened_at__lte=run.cut_off
-    ).order_by("id")
-    return [_seen(dispute) for dispute in begun if is_open(dispute, context)]
+    of_run = Q(effect__realm_id=run.realm_id, processor=run.processor)
+    return [_seen(dispute) for dispute in disputes_as_of(of_run, cut_off=run.cut_off) if dispute.is_open]
 
 
-def is_open(dispute: Dispute, context: RunContext) -> bool:
-    return dispute.closed_at is None or dispute.closed_at > context.run.cut_off
-
-
-def _seen(dispute: Dispute) -> Seen:
+def _seen(dispute: DisputeAsOf) -> Seen:
     return Seen(
         kind=FindingKind.DISPUTE_OPEN,
-        subject=dispute.external_ref,
+        subject=dispute.reference,
         occurred_at=dispute.opened_at,
         effect_id=dispute.effect_id,
-        reference=dispute.external_ref,
+        reference=dispute.reference,
         currency=dispute.currency,
         amount_minor=dispute.amount_minor,
         facts={"charge": dispute.charge_ref},

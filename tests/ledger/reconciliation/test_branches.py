@@ -5,16 +5,14 @@ from datetime import timedelta
 import pytest
 
 from conversations.services.heads import switch_head
-from ledger.evidence import DisputeSeen
 from ledger.models import EffectUse
 from ledger.services.detaching import detach_effects
 from ledger.services.disputes import take_dispute
 from ledger.services.refunds import take_refund
-from ledger.vocabulary import EvidenceSource
 from tests.conversations.conftest import CUSTOMER, NOW
 from tests.ledger.conftest import Talk
 from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, found
-from tests.ledger.seen import AGENT, refunded
+from tests.ledger.seen import AGENT, disputed, refunded
 
 pytestmark = pytest.mark.django_db
 
@@ -134,19 +132,10 @@ def test_an_effect_without_an_answer_is_stale_after_the_policys_hours(run, begin
 
 def test_an_open_dispute_is_a_finding_until_it_is_decided(run, pays):
     effect = pays("ch_1")
-    seen = {
-        "processor": "stripe",
-        "source": EvidenceSource.WEBHOOK,
-        "reference": "dp_1",
-        "charge_ref": "ch_1",
-        "currency": "usd",
-        "amount_minor": 1900,
-        "opened_at": NOW,
-    }
-    opened = DisputeSeen(**seen, status="needs_response", is_open=True, occurred_at=NOW)
-    take_dispute(effect_id=effect.pk, seen=opened, now=NOW)
-    won = DisputeSeen(**seen, status="won", is_open=False, occurred_at=CUT_OFF + timedelta(hours=1))
-    take_dispute(effect_id=effect.pk, seen=won, now=CUT_OFF)
+    take_dispute(effect_id=effect.pk, seen=disputed(), now=NOW)
+    later = CUT_OFF + timedelta(hours=1)
+    won = disputed("won", is_open=False, occurred_at=later)
+    take_dispute(effect_id=effect.pk, seen=won, now=later)
 
     assert found(run()) == [("dispute_open", "dp_1", 1900)]
     assert found(run(cut_off=CUT_OFF + DAY)) == []

@@ -12,11 +12,14 @@ from jobs.services.starting import OverlapError
 from ledger.models import ReconciliationRun, RunRow, Sighting
 from ledger.reconciliation import running
 from ledger.reconciliation.starting import Asked, repeat_reconciliation, start_reconciliation
+from ledger.services.disputes import take_dispute
+from ledger.services.refunds import take_refund
 from ledger.services.settling import settle_effect
+from ledger.vocabulary import EffectState
 from tests.conversations.conftest import NOW
 from tests.conversations.schema.rows import name_of
 from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, FINANCE, SINCE, UNTIL, found, line
-from tests.ledger.seen import AGENT, charged
+from tests.ledger.seen import AGENT, charged, disputed, refunded
 
 pytestmark = pytest.mark.django_db
 
@@ -27,15 +30,63 @@ def test_the_same_inputs_give_the_same_report_byte_for_byte(statement, run, pays
     first = run(statement(line("charge", "ch_1", 1900), line("charge", "ch_9", 100)))
     seen = charged("ch_2", effect_id=open_then.pk)
     settle_effect(effect_id=open_then.pk, seen=seen, actor=AGENT, now=CUT_OFF + DAY)
-    now = CUT_OFF + 3 * DAY
 
-    again = repeat_reconciliation(run_id=first.pk, actor=FINANCE, now=now)
-    running.reconcile(run_id=again.job_id, clock=lambda: now)
+    again = repeated(first)
 
-    again.refresh_from_db()
     assert again.report == first.report
     assert bytes(again.report_sha256) == hashlib.sha256(first.report.encode()).digest()
     assert (again.repeats_id, bytes(first.report_sha256)) == (first.pk, bytes(again.report_sha256))
+
+
+def test_a_refund_heard_of_after_a_run_changes_no_repeat_of_it(statement, run, pays):
+    """Its webhook came late: it had settled long before the cut-off, and nobody knew."""
+    charge = pays("ch_1")
+    first = run(statement(line("charge", "ch_1", 1900), line("refund", "re_1", 1000, charge_ref="ch_1")))
+    seen = refunded("re_1", charge="ch_1", occurred_at=NOW)
+    take_refund(effect_id=charge.pk, seen=seen, actor=AGENT, now=CUT_OFF + DAY)
+
+    again = repeated(first)
+
+    assert found(first) == [("missing_in_ledger", "re_1", -1000)]
+    assert again.report == first.report
+
+
+def test_a_refund_that_failed_after_a_run_changes_no_repeat_of_it(statement, run, pays, give_back):
+    charge = pays("ch_1")
+    give_back(charge, 1000, "re_1", occurred_at=NOW)
+    first = run(statement(line("charge", "ch_1", 1900), line("refund", "re_1", 1000, charge_ref="ch_1")))
+    lost = refunded("re_1", outcome=EffectState.FAILED, status="failed", occurred_at=CUT_OFF - DAY)
+    take_refund(effect_id=charge.pk, seen=lost, actor=AGENT, now=CUT_OFF + DAY)
+
+    again = repeated(first)
+
+    assert found(first) == []
+    assert again.report == first.report
+    assert found(run(cut_off=CUT_OFF + 2 * DAY)) == [("refund_failed_later", "re_1", 1000)]
+
+
+def test_a_dispute_heard_of_after_a_run_changes_no_repeat_of_it(run, pays):
+    charge = pays("ch_1")
+    first = run()
+    opened = disputed("needs_response", occurred_at=NOW)
+    take_dispute(effect_id=charge.pk, seen=opened, now=CUT_OFF + DAY)
+    second = run(cut_off=CUT_OFF + 2 * DAY)
+    won = disputed("won", is_open=False, occurred_at=NOW + DAY)
+    take_dispute(effect_id=charge.pk, seen=won, now=CUT_OFF + 3 * DAY)
+
+    assert found(first) == []
+    assert repeated(first).report == first.report
+    assert found(second) == [("dispute_open", "dp_1", 1900)]
+    assert repeated(second).report == second.report
+    assert found(run(cut_off=CUT_OFF + 4 * DAY)) == []
+
+
+def repeated(run: ReconciliationRun) -> ReconciliationRun:
+    now = CUT_OFF + 9 * DAY
+    again = repeat_reconciliation(run_id=run.pk, actor=FINANCE, now=now)
+    running.reconcile(run_id=again.job_id, clock=lambda: now)
+    again.refresh_from_db()
+    return again
 
 
 def test_the_report_says_what_it_was_made_from(statement, run):

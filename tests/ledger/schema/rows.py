@@ -45,6 +45,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "reason": "duplicate",
         "idempotency_key": "c-1",
         "requested_at": NOW,
+        "known_at": NOW,
     },
     "contradiction": {
         "kind": "second_charge",
@@ -84,6 +85,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "currency": "usd",
         "opened_at": NOW,
         "seen_at": NOW,
+        "known_at": NOW,
     },
 }
 

@@ -113,6 +113,7 @@ def test_a_disputed_charge_holds_its_conversation(bought):
         currency="usd",
         opened_at=NOW,
         seen_at=NOW,
+        known_at=NOW,
     )
 
     with refused("retention_held_stays"):
