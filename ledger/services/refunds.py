@@ -124,8 +124,9 @@ def _advance(compensation: Compensation, seen: RefundSeen, *, now: datetime) -> 
     is_new = compensation.external_ref == ""
     compensation.external_ref = seen.reference
     state = _STATES[seen.outcome]
-    is_further = _RANK[state] > _RANK.get(CompensationState(compensation.state), -1)
-    if not is_new and not is_further:
+    # What we gave up ourselves has no word of the processor yet: any of its words is a further one.
+    rank = -1 if is_new else _RANK.get(CompensationState(compensation.state), -1)
+    if _RANK[state] <= rank:
         return False
     when = seen.occurred_at or now
     if state == CompensationState.SETTLED:
@@ -133,8 +134,9 @@ def _advance(compensation: Compensation, seen: RefundSeen, *, now: datetime) -> 
     if state == CompensationState.FAILED:
         compensation.failed_at = when
         compensation.failure_code = seen.failure_code or seen.status
-    if is_further or compensation.state == CompensationState.FAILED:
-        compensation.state = state
+    if state != CompensationState.FAILED and is_new:
+        compensation.failed_at, compensation.failure_code = None, ""
+    compensation.state = state
     compensation.known_at = max(now, compensation.known_at)
     compensation.save()
     return True

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from django.db import transaction
 
@@ -11,8 +13,10 @@ from ledger.services.compensating import (
     request_compensation,
 )
 from ledger.services.refunding import due, send_refund
-from ledger.vocabulary import CompensationReason
+from ledger.services.refunds import take_refund
+from ledger.vocabulary import CompensationReason, EffectState
 from tests.ledger.conftest import LATER, NOW, SWEEPER
+from tests.ledger.seen import refunded
 
 pytestmark = pytest.mark.django_db
 
@@ -177,6 +181,48 @@ def test_a_refund_is_not_sent_again_once_its_key_may_be_forgotten(approved, cloc
 
     assert (compensation.state, compensation.failure_code) == ("failed", "absent")
     assert (stripe_api.refunds.list().data, left_of(compensation.effect)) == ([], 1900)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state", "left"),
+    [
+        (EffectState.PENDING, "sent", 0),
+        (EffectState.APPLIED, "settled", 0),
+        (EffectState.FAILED, "failed", 1900),
+    ],
+)
+def test_a_refund_given_up_as_absent_is_what_the_processor_says_after_all(
+    approved, clock, processor, paid, outcome, state, left
+):
+    """Even where another request took the room meanwhile: evidence is never refused."""
+    compensation = approved(amount=1900)
+    processor.ask_for("cut_before", path="/v1/refunds")
+    send(compensation, clock)
+    processor.turn_clock(seconds=25 * HOUR + 60)
+    assert send(compensation, clock) == "absent"
+    if state != "failed":
+        approved(amount=1900)
+    seen = refunded(
+        "re_late",
+        charge=paid.external_ref,
+        amount_minor=1900,
+        outcome=outcome,
+        status=str(outcome),
+        compensation_id=compensation.pk,
+        occurred_at=clock(),
+    )
+
+    taken = [
+        take_refund(effect_id=paid.pk, seen=each, actor=SWEEPER, now=clock())
+        for each in (seen, seen, replace(seen, outcome=EffectState.APPLIED))
+    ]
+
+    assert [(one.compensation.pk, one.compensation.state) for one in taken[:2]] == [
+        (compensation.pk, state)
+    ] * 2
+    assert taken[2].compensation.state == ("failed" if state == "failed" else "settled")
+    assert taken[0].compensation.external_ref == "re_late"
+    assert left_of(taken[0].compensation.effect) == left
 
 
 def test_a_refund_that_the_processor_refuses_fails_with_its_word(approved, clock, processor, paid):
