@@ -51,3 +51,19 @@ def broker_url() -> str:
         return given
     servers = embedded.recorded(DEMO_SERVERS)
     return servers.broker_url if servers else "redis://127.0.0.1:6379/0"
+
+
+def cache() -> dict[str, Any]:
+    """Return Django's default cache: CACHE_URL, else the broker where it is a Redis or a Valkey.
+
+    With another kind of broker and no CACHE_URL each process has a cache of its own, and counts alone.
+    """
+    url = os.environ.get("CACHE_URL") or broker_url()
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    return {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": url,
+        "KEY_PREFIX": "counterfoil",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+    }

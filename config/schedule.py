@@ -36,4 +36,6 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "retention.purge": job("retention.purge", every=6 * 60 * MINUTE),
     # Erasures that waited for the release of a hold.
     "retention.continue_erasures": job("retention.continue_erasures", every=24 * 60 * MINUTE),
+    # What the API said to requests with an idempotency key, once nobody repeats them any more.
+    "retention.forget_answers": job("retention.forget_answers", every=6 * 60 * MINUTE),
 }

@@ -58,6 +58,7 @@ if DEMO:
     INSTALLED_APPS.append("samples")
 
 MIDDLEWARE = [
+    "access.request_ids.RequestIds",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -96,6 +97,8 @@ TEMPLATES = [
 
 DATABASES = databases.from_environment()
 send_integers_as_text()
+# What processes count together (the rate of each API key). Losing it loses no record.
+CACHES = {"default": databases.cache()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -148,7 +151,6 @@ USE_I18N = False
 
 STATIC_URL = "static/"
 STATIC_ROOT = env.path("STATIC_ROOT", default=VAR_DIR / "static")
-STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
@@ -188,20 +190,35 @@ SESSION_COOKIE_AGE = SESSION_HOURS * 3600
 CSRF_COOKIE_SECURE = HTTPS_ONLY
 CSRF_COOKIE_HTTPONLY = True
 
+# The HTTP API. A request's body is held in memory, so it has a limit; recorded exchanges have their own.
+DATA_UPLOAD_MAX_MEMORY_SIZE = env.number("API_BODY_BYTES_LIMIT", default=16 * 1024 * 1024)
+EXCHANGE_BYTES_LIMIT = env.number("EXCHANGE_BYTES_LIMIT", default=64 * 1024 * 1024)
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["access.api.authentication.KeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "DEFAULT_SCHEMA_CLASS": "config.api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "config.api.problems.answer_problem",
+    "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Counterfoil",
     "DESCRIPTION": "The system of record for AI conversations and for what their tools did to the world.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
+    # The description holds no data: whoever reaches the server may read how it is spoken to.
+    "SERVE_PERMISSIONS": [],
+    "SERVE_AUTHENTICATION": [],
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {},
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.schema.name_problems",
+    ],
 }
 
 # The payment processor; docs/ledger.md says what each one does. Without a key nothing is asked or sent.

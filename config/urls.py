@@ -2,6 +2,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from access.views.sign_in import SignIn, SignOut
+from config.api.urls import urlpatterns as api_urls
 from config.health import healthz
 
 admin.site.site_header = "Counterfoil"
@@ -14,6 +15,7 @@ urlpatterns = [
     path("admin/login/", SignIn.as_view()),
     path("admin/logout/", SignOut.as_view()),
     path("admin/", admin.site.urls),
+    path("api/", include((api_urls, "api"))),
     path("", include("retention.urls")),
     path("", include("ledger.urls")),
     path("", include("conversations.urls")),

@@ -75,6 +75,11 @@ KINDS: Final[tuple[Kind, ...]] = (
         "Go on with erasures",
         "Starts requests again that waited for the release of a hold.",
     ),
+    Kind(
+        "retention.forget_answers",
+        "Forget answers of the API",
+        "Deletes what was kept for requests with an idempotency key, once it is two days old.",
+    ),
 )
 _BY_NAME: Final = {kind.name: kind for kind in KINDS}
 

@@ -101,6 +101,7 @@ RULES: dict[str, Rule] = {
     "conversations.Summary": _goes("conversations", "text", "model", "prompt_version"),
     "conversations.Chunk": _goes("conversations", "sha256", "chunking_version"),
     "conversations.ConversationNote": _erased("words", text=EMPTIED, ticket=EMPTIED),
+    "conversations.Archive": _goes("conversations", "storage_key", "sha256", "content_sha256"),
     "conversations.RawBody": _goes("raw_bodies", "sha256", "compressed", "place", "trouble"),
     "conversations.RedactionSwitch": _goes("accounts", "kinds"),
     "conversations.RedactionSpan": _goes("conversations"),
@@ -127,12 +128,12 @@ RULES: dict[str, Rule] = {
     "ledger.EffectUse": _goes("conversations", "call_id"),
     "ledger.Compensation": _money(currency=OURS, idempotency_key=IDS, external_ref=IDS, failure_code=OURS),
     "ledger.CompensationNote": _erased("words", text=EMPTIED),
-    "ledger.Dispute": _money(
     "ledger.CompensationVersion": _money(external_ref=IDS),
+    "ledger.Dispute": _money(
         processor=OURS, external_ref=IDS, charge_ref=IDS, status=OURS, reason=OURS, currency=OURS
     ),
-    "ledger.Contradiction": _money(processor=OURS, reference=IDS, status=OURS, currency=OURS),
     "ledger.DisputeVersion": _money(status=OURS, currency=OURS),
+    "ledger.Contradiction": _money(processor=OURS, reference=IDS, status=OURS, currency=OURS),
     "ledger.GuardQuestion": _money(call_id=IDS, tool_name=OURS, request_digest=IDS),
     "ledger.WebhookEvent": _money(processor=OURS, event_id=IDS, type=OURS, object_ref=IDS, trouble=OURS),
     "ledger.Statement": _money(
@@ -166,6 +167,7 @@ RULES: dict[str, Rule] = {
     "ledger.ToolPolicy": _kept(_SYSTEM, "name", "rule", "processor", "amount_path", "currency_path"),
     "ledger.ToolPolicyChange": _kept(_SYSTEM, "before", "after"),
     # What must stay and what must go.
+    "retention.ArchiveReturn": _goes("conversations"),
     "retention.DoomedFile": _goes("leftovers", "storage_key"),
     "retention.ErasureRequest": _kept("proof", "number", "pseudonym", "preview"),
     "retention.ErasureIdentifier": _erased("receipt", value=EMPTIED, digest=IDS),
@@ -190,6 +192,12 @@ RULES: dict[str, Rule] = {
         texts={"actor_id": IDS, "target_id": IDS, "address": OURS},
     ),
     "access.StatedReason": _erased("words", ticket=EMPTIED, words=EMPTIED),
+    "access.StoredAnswer": _erased(
+        "accounts", idempotency_key=GOES, headers=GOES, body=GOES, request_digest=IDS
+    ),
+    "access.ApiKey": _kept(
+        _SYSTEM, "application", "hint", "scopes", "secret_digest", created_by_id=IDS, revoked_by_id=IDS
+    ),
     "access.LogFloor": _kept(_SYSTEM),
     "access.Realm": _kept(_SYSTEM, "slug", "name"),
     "access.Right": _kept(_SYSTEM),

@@ -1,7 +1,8 @@
-"""The account itself, last of its rows. It stays while anything of it is held."""
+"""The account itself, last of its rows, and what the API said of it; it stays while any of it is held."""
 
 from typing import Any
 
+from access.models import StoredAnswer
 from conversations.models import Account, Conversation
 from ledger.models import ToolEffect
 from retention.blockers import account_holds
@@ -13,6 +14,9 @@ from retention.locks import lock_accounts
 def run(subject: Subject, after: Any) -> Outcome:
     lock_accounts(subject.account_ids)
     outcome = Outcome()
+    # What the API said of them was kept for callers that ask twice; no hold is on a second copy.
+    if kept := StoredAnswer.objects.filter(account_id__in=subject.account_ids).delete()[0]:
+        outcome.erased["stored answer of the API"] = kept
     for account in Account.objects.filter(pk__in=subject.account_ids).order_by("pk"):
         # A second statement, after the lock.
         held = [one.words for one in account_holds(account.pk)]

@@ -1,0 +1,1 @@
+"""The root of the HTTP API: its addresses, its errors, its description."""

@@ -1,0 +1,27 @@
+"""The addresses of the HTTP API. The version stands in the path; docs/api.md says when it changes."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.views import SpectacularAPIView
+
+import config.api.schema  # noqa: F401 -- describes the keys to drf-spectacular
+from access.api.key import KeyView
+from config.api.problems import Problem, plain_answer
+
+VERSION_1: list[URLPattern | URLResolver] = [
+    path("key", KeyView.as_view(), name="key"),
+]
+
+
+@csrf_exempt
+def not_there(request: HttpRequest) -> HttpResponse:
+    """An address that the API does not have: a problem, not the console's page."""
+    return plain_answer(Problem(404, "no-such-address", "the API has no such address"), request)
+
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("v1/", include((VERSION_1, "v1"))),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    re_path(r"", not_there),
+]
