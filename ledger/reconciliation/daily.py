@@ -1,7 +1,12 @@
-"""What beat wakes: a run for every realm once a day, over the processor's own lists; and alerts."""
+"""What beat wakes: a run for every realm once a day, over the processor's own lists; and alerts.
+
+A run covers yesterday (UTC) and the days before on which something may have waited until now for
+the other side: what was not late in one night's run is judged in the next.
+"""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta
+from math import ceil
 from uuid import UUID
 
 import structlog
@@ -15,6 +20,7 @@ from ledger.models import ToolEffect
 from ledger.processors import STRIPE, adapter_for
 from ledger.processors.protocol import ProcessorUnreachableError
 from ledger.reconciliation import alerts
+from ledger.reconciliation.policies import waiting_of
 from ledger.reconciliation.starting import Asked, start_reconciliation
 from ledger.services.running import work_items
 from ledger.statements.pulling import pull_statement
@@ -24,7 +30,7 @@ type Clock = Callable[[], datetime]
 
 
 def start_daily_runs(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
-    """Pull yesterday's movements (UTC) for each realm with effects and queue its run."""
+    """Pull the movements of the last days for each realm with effects and queue its run."""
     now = clock()
     actor = Actor(ActorKind.JOB, str(run_id))
     realms = {realm.pk: realm for realm in _realms()}
@@ -52,9 +58,19 @@ def send_due_alerts(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | No
 
 
 def _realms() -> Iterator[Realm]:
-    """Realms with effects of the processor; they share its account, so the oldest judges what none knows."""
+    """Realms with effects of the processor.
+
+    All share its one account: each sees the whole list, and a movement that no realm knows would be
+    a finding of every one. So only the oldest (the first made) judges those.
+    """
     with_effects = ToolEffect.objects.filter(processor=STRIPE).order_by().values("realm_id").distinct()
     yield from Realm.objects.filter(pk__in=with_effects).order_by("pk")
+
+
+def _covered(realm: Realm) -> timedelta:
+    """Return yesterday and as many days as a difference may wait."""
+    waits = waiting_of(realm.pk).for_the_other_side
+    return timedelta(days=1 + ceil(waits / timedelta(days=1)))
 
 
 def _start(realm: Realm, *, is_home: bool, actor: Actor, now: datetime) -> str:
@@ -65,7 +81,7 @@ def _start(realm: Realm, *, is_home: bool, actor: Actor, now: datetime) -> str:
         pulled = pull_statement(
             realm=realm,
             processor=STRIPE,
-            since=until - timedelta(days=1),
+            since=until - _covered(realm),
             until=until,
             actor=actor,
             now=now,

@@ -119,6 +119,7 @@ def register(realm: Any, staff: Callable[[str], User]) -> Callable[..., Any]:
 
     def make(name: str = "charge_card", **given: Any) -> Any:
         values = {
+            "realm": realm,
             "effectful": "yes",
             "replay_policy": "ask",
             "key_scope": "branch_root",
@@ -128,7 +129,7 @@ def register(realm: Any, staff: Callable[[str], User]) -> Callable[..., Any]:
             "currency_path": "currency",
             **given,
         }
-        return save_policy(realm=realm, name=name, user=admin, now=NOW, **values)
+        return save_policy(name=name, user=admin, now=NOW, **values)
 
     return make
 

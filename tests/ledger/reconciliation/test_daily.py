@@ -4,12 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from access.models import Realm
+from conversations.services.starting import start_conversation
 from jobs.services.starting import start_job
-from ledger.models import ReconciliationRun, Statement, StatementLine
+from ledger.models import Finding, ReconciliationRun, Statement, StatementLine
 from ledger.reconciliation.daily import start_daily_runs
 from ledger.reconciliation.running import reconcile
 from ledger.statements.pulling import pull_statement
 from tests.ledger.conftest import (
+    Talk,
     account,
     charge,
     charge_card,
@@ -82,6 +85,49 @@ def test_yesterday_is_pulled_and_ties_out_but_for_what_we_did_not_charge(
     assert run.rows.filter(is_waiting=True).count() == 2
     assert found(run) == []
     assert refund.id in run.rows.values_list("reference", flat=True)
+
+
+def test_what_waited_in_one_nights_run_is_a_finding_of_the_next(talk, charge_card, charge, clock, pay):
+    talk.says()
+    charge(talk, talk.calls("toolu_1"), "toolu_1")
+    pay(amount=700)
+    tomorrow = midnight_after(clock()) + timedelta(hours=4)
+
+    first, second, third = (nightly(tomorrow + timedelta(days=day)) for day in range(3))
+
+    assert (found(first), first.rows.filter(is_waiting=True).count()) == ([], 1)
+    assert [(kind, amount) for kind, _, amount in found(second)] == [("missing_in_ledger", 700)]
+    assert (found(third), Finding.objects.get().state) == ([], "open")
+
+
+def test_two_realms_share_an_account_and_what_neither_knows_is_one_finding(
+    talk, charge_card, register, charge, clock, pay, realm, make_account
+):
+    """The younger realm is told of nothing that is not its own."""
+    other = Realm.objects.create(slug="us", name="America", created_at=clock())
+    theirs = Talk(start_conversation(account_id=make_account(realm=other).pk, now=clock()))
+    register(realm=other)
+    for number, told in enumerate((talk, theirs), 1):
+        told.says()
+        charge(told, told.calls(f"toolu_{number}"), f"toolu_{number}")
+    pay(amount=700)
+    then = midnight_after(clock()) + timedelta(days=1, hours=4)
+
+    nightly(then)
+
+    of_realm = {run.realm_id: run for run in ReconciliationRun.objects.all()}
+    assert [kind for kind, _, _ in found(of_realm[realm.pk])] == ["missing_in_ledger"]
+    assert found(of_realm[other.pk]) == []
+    assert tied(of_realm[other.pk])["usd"][:2] == (1900, 1900)
+
+
+def nightly(now: datetime) -> ReconciliationRun:
+    """What beat starts at that moment, with the runs that it queues; returns the last of them."""
+    job = start_job(kind="ledger.reconcile_daily", requested_by=("job", "beat"), now=now)
+    start_daily_runs(run_id=job.pk, clock=lambda: now)
+    for run in ReconciliationRun.objects.filter(finished_at=None):
+        reconcile(run_id=run.job_id, clock=lambda: now)
+    return ReconciliationRun.objects.latest("requested_at")
 
 
 def test_the_same_window_pulled_twice_is_one_statement(realm, stripe_settings, pay, clock):
