@@ -121,6 +121,11 @@ RECONCILIATION: list[URLPattern | URLResolver] = [
         reconciliations.reconciliation_csv,
         name="reconciliation-csv",
     ),
+    path(
+        "reconciliations/<uuid:run_id>/print/",
+        reconciliations.printed_reconciliation,
+        name="printed-reconciliation",
+    ),
     path("reconciliations/<uuid:run_id>/repeat/", reconciliations.repeat, name="repeat-reconciliation"),
     path("statements/", statements.statements, name="statements"),
     path("statements/import/", statements.import_file, name="import-statement"),

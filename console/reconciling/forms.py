@@ -55,6 +55,11 @@ class StartForm(forms.Form):
     cut_off = forms.DateTimeField(
         required=False, widget=_DAY, help_text="UTC. The ledger as it was known then; now if empty."
     )
+    leaves_unknown = forms.BooleanField(
+        required=False,
+        label="Leave what no realm knows",
+        help_text="To the run of another realm, where several share one account at the processor.",
+    )
 
     def __init__(self, *args: Any, reach: Reach, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

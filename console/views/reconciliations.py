@@ -15,7 +15,7 @@ from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
 from access.permissions import actor_of, holds, requires, staff_of
 from access.reach import reach_of
-from access.reading import reading_rows, reads_customers
+from access.reading import as_application, reading_rows, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
 from console.csv import csv_lines
@@ -23,6 +23,7 @@ from console.filtering import filter_group
 from console.frame import frame_context
 from console.listing import list_context, read_page
 from console.reconciling.forms import StartForm
+from console.reconciling.printed import read_report
 from console.reconciling.run_pages import CSV_HEADER, csv_rows, listed, rows_of, show
 from conversations.errors import StoreError
 from jobs.services.starting import OverlapError
@@ -75,6 +76,7 @@ def reconciliation(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "may_start": holds(request.user, RightName.RECONCILE),
         "may_see_job": holds(request.user, RightName.READ_JOBS),
         "csv": reverse("console:reconciliation-csv", args=[run.pk]) if may_export and run.finished_at else "",
+        "report": reverse("console:printed-reconciliation", args=[run.pk]) if may_export else "",
     }
     return render(request, "console/reconciling/run.html", context)
 
@@ -113,21 +115,39 @@ def reconciliation_rows(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return render(request, "console/reconciling/rows.html", context)
 
 
+@never_cache
+@require_GET
+@requires(RightName.EXPORT)
+@requires(RightName.READ_EFFECTS)
+@reads_customers
+def printed_reconciliation(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """The report as it is printed; an export like any other, logged before it is shown."""
+    run = _found(request, run_id)
+    if run.finished_at is None:
+        raise Http404("This run has no report yet.")
+    _log_export(request, run)
+    context = frame_context(
+        request,
+        now=timezone.now(),
+        title=f"Report of {run.until:%Y-%m-%d}",
+        subtitle="To be printed or kept as PDF. Opening it stands in the access log like an export.",
+    )
+    context |= {
+        "run": run,
+        "report": read_report(run),
+        "digest": f"sha256:{bytes(run.report_sha256 or b'').hex()}",
+        "csv": reverse("console:reconciliation-csv", args=[run.pk]),
+    }
+    return render(request, "console/reconciling/print.html", context)
+
+
 @require_GET
 @requires(RightName.EXPORT)
 @requires(RightName.READ_EFFECTS)
 def reconciliation_csv(request: HttpRequest, run_id: UUID) -> StreamingHttpResponse:
     """Stream every row of a run. The row in the access log stands before the first line leaves."""
     run = _found(request, run_id)
-    log_access(
-        actor=actor_of(request),
-        action=AccessAction.EXPORT,
-        target_kind=TargetKind.LIST,
-        target_id=f"reconciliation {run.pk}",
-        realm_id=run.realm_id,
-        now=timezone.now(),
-        address=address_of(request),
-    )
+    _log_export(request, run)
     rows = reading_rows(reach_of(staff_of(request)), lambda: csv_rows(run))
     return StreamingHttpResponse(
         csv_lines(header=CSV_HEADER, rows=rows),
@@ -169,6 +189,7 @@ def _start(request: HttpRequest, form: StartForm) -> HttpResponse:
         since=form.cleaned_data["since"],
         until=form.cleaned_data["until"],
         cut_off=form.cleaned_data["cut_off"],
+        judges_unknown=not form.cleaned_data["leaves_unknown"],
     )
     with transaction.atomic():
         run = start_reconciliation(asked=asked, actor=actor_of(request), now=timezone.now())
@@ -198,6 +219,19 @@ def _found(request: HttpRequest, run_id: UUID) -> ReconciliationRun:
     if run is None:
         raise Http404("There is no such run.")
     return run
+
+
+def _log_export(request: HttpRequest, run: ReconciliationRun) -> None:
+    with as_application():
+        log_access(
+            actor=actor_of(request),
+            action=AccessAction.EXPORT,
+            target_kind=TargetKind.LIST,
+            target_id=f"reconciliation {run.pk}",
+            realm_id=run.realm_id,
+            now=timezone.now(),
+            address=address_of(request),
+        )
 
 
 def _log_start(request: HttpRequest, run: ReconciliationRun) -> None:

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.django_db
 # The session, the user, two of permissions, the reach, the page, what each found, the header's staff; to
 # read as the reader: the reach, a savepoint and its end, the role and back.
 QUERIES = 13
+PRINT_QUERIES = 20
 
 
 @pytest.fixture
@@ -133,10 +134,66 @@ def test_the_csv_of_a_run_has_every_row_and_is_logged(finance, done):
     assert AccessEntry.objects.get(action="export").target_id == f"reconciliation {done.pk}"
 
 
+def test_the_printed_report_has_sums_findings_inputs_and_digests_and_is_logged(finance, done):
+    page = finance.get(f"/reconciliations/{done.pk}/print/").content.decode()
+
+    assert AccessEntry.objects.get(action="export").target_id == f"reconciliation {done.pk}"
+    assert "+5,800" in page
+    assert "ch_9" in page
+    assert "Missing in the ledger" in page
+    assert f"sha256:{bytes(done.report_sha256).hex()}" in page
+    assert f"sha256:{bytes(done.inputs.get().sha256).hex()}" in page
+    assert json.loads(done.report)["rows"]["sha256"] in page
+    assert "Printed by" in page
+
+
+def test_queries_of_the_printed_report_do_not_grow(finance, statement, run, django_assert_num_queries):
+    few = run(statement(line("charge", "ch_0", 100)))
+    many = run(statement(*[line("charge", f"ch_{number}", 100) for number in range(6)]))
+    finance.get(f"/reconciliations/{few.pk}/print/")
+    for done in (few, many):
+        # As the list of runs, and: the line of the log with its savepoint, by kind, inputs, lines that
+        # could not be read, repetitions, findings; out of the reader's role and back, twice.
+        with django_assert_num_queries(PRINT_QUERIES):
+            page = finance.get(f"/reconciliations/{done.pk}/print/")
+    assert len(page.context["report"].findings) == 6
+
+
+def test_a_report_of_more_findings_than_paper_takes_says_how_many_there_are(
+    finance, statement, run, monkeypatch
+):
+    monkeypatch.setattr("console.reconciling.printed.MOST", 2)
+    done = run(statement(*[line("charge", f"ch_{number}", 100 + number) for number in range(3)]))
+
+    page = finance.get(f"/reconciliations/{done.pk}/print/").content.decode()
+
+    assert "The first 2 of 3 findings" in page
+    assert ("ch_2" in page, "ch_1" in page, "ch_0" in page) == (True, True, False)
+
+
+def test_a_run_that_is_not_finished_has_no_report_to_print(finance, statement):
+    finance.post("/reconciliations/start/", {"statements": [statement().pk]})
+    run = ReconciliationRun.objects.get()
+
+    assert finance.get(f"/reconciliations/{run.pk}/print/").status_code == 404
+    assert not AccessEntry.objects.filter(action="export").exists()
+
+
+def test_a_run_leaves_what_no_realm_knows_to_another_if_told_so(finance, statement):
+    document = statement(line("charge", "ch_9", 100))
+    finance.post("/reconciliations/start/", {"statements": [document.pk], "leaves_unknown": "on"})
+    run = ReconciliationRun.objects.get()
+    reconcile(run_id=run.job_id)
+
+    assert run.sightings.count() == 0
+    assert b"left to the run of another realm" in finance.get(f"/reconciliations/{run.pk}/").content
+
+
 @pytest.mark.parametrize(
     "address",
     [
         "/reconciliations/{run}/",
+        "/reconciliations/{run}/print/",
         "/reconciliations/{run}/rows/",
         "/reconciliations/{run}/rows.csv",
         "/statements/{statement}/",
