@@ -201,7 +201,7 @@ def _ensure_system_user() -> pwd.struct_passwd:
 
 def _is_postgres(pid: int) -> bool:
     said = subprocess.run(
-        ["ps", "-p", str(pid), "-o", "stat=,command="], capture_output=True, text=True, check=False
+        ["ps", "-ww", "-p", str(pid), "-o", "stat=,command="], capture_output=True, text=True, check=False
     )
     state, _, command = said.stdout.strip().partition(" ")
     # A zombie has ended; its parent just has not asked yet how.

@@ -94,6 +94,14 @@ def test_servers_left_by_a_killed_process_are_used_and_stopped_by_the_next(serve
     assert not runs()
 
 
+def test_a_narrow_terminal_hides_no_server(servers_of, monkeypatch):
+    # `ps` cuts its lines to COLUMNS, also where it writes to no terminal.
+    monkeypatch.setenv("COLUMNS", "20")
+    with embedded.lease("test"):
+        assert runs()
+    assert not runs()
+
+
 def test_what_was_stopped_has_ended(servers_of):
     # The server gives up its pid file a while before it ends.
     with embedded.lease("test") as servers:
