@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         say("No browser: the tests that need one say so.")
     if not quick and not passes_on_postgres15():
         failed.append("PostgreSQL 15")
-    tests = [str(BIN / "pytest"), "-n", WORKERS, "--dist", "loadgroup", *arguments]
+    tests = [str(BIN / "pytest"), "-n", WORKERS, "--dist", "loadfile", *arguments]
     if not passes("tests", tests):
         failed.append("tests")
     if failed:

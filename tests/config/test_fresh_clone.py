@@ -16,7 +16,8 @@ import pytest
 from config import ports
 from tests.config.stranger import Stranger, arrive
 
-pytestmark = [pytest.mark.fresh_clone, pytest.mark.xdist_group("fresh_clone")]
+# One file goes to one worker: its tests share a stranger, whose second start follows the first.
+pytestmark = pytest.mark.fresh_clone
 
 
 STOP_SECONDS = 40
