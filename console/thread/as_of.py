@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.utils import timezone
 
-from console.thread.tree import Tree
 from conversations.reads.head_log import Move, highest_head, move_at, read_move
+from conversations.reads.tree import Tree
 
 _MOMENT: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,6}))?)?)?\s*(\S+)?", re.ASCII

@@ -13,11 +13,11 @@ from uuid import UUID
 from console.opening import Opening
 from console.thread.differing import Piece, differing
 from console.thread.effects import EffectSum, ShownEffect, by_call, read_effects, sums_of
-from console.thread.tree import Tree, through
 from console.thread.turns import Turn, read_stretch, turns_of
 from conversations.models import Conversation
 from conversations.reads.attempts import AttemptSum, sum_attempts
 from conversations.reads.skeleton import read_skeleton
+from conversations.reads.tree import Tree, through
 from conversations.vocabulary import Role
 
 _MOST_MESSAGES: Final = 150

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from console.thread.tree import Tree
 from conversations.reads.head_log import Move
+from conversations.reads.tree import Tree
 from conversations.vocabulary import HeadMoveReason, Role
 
 _WORDS: Final = {

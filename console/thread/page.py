@@ -11,12 +11,12 @@ from console.thread.attempts import TurnAttempts, attempts_of
 from console.thread.effects import ShownEffect, by_call, read_effects
 from console.thread.head_log import Line, lines_of
 from console.thread.totals import TotalsRow, totals_of
-from console.thread.tree import Tree, cut_between_groups, through
 from console.thread.tree_map import Sight, TreeMap, draw
 from console.thread.turns import Turn, read_stretch, turns_of
 from conversations.models import Conversation, ConversationNote, RawBody
 from conversations.reads.head_log import read_moves
 from conversations.reads.skeleton import read_skeleton
+from conversations.reads.tree import Tree, cut_between_groups, through
 from conversations.vocabulary import RawClass
 
 PIECE: Final = 50

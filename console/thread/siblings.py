@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from access.actors import ActorKind
-from console.thread.tree import Tree
+from conversations.reads.tree import Tree
 from conversations.vocabulary import BranchReason
 
 _MADE: Final = {

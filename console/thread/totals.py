@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from console.thread.effects import EffectSum, ShownEffect, sums_of
-from console.thread.tree import Tree
 from conversations.reads.attempts import AttemptSum, sum_attempts
+from conversations.reads.tree import Tree
 from ledger.vocabulary import Standing
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from console.quantities import amount_text
 from console.states import look_of
 from console.thread.effects import ShownEffect
-from console.thread.tree import Tree
+from conversations.reads.tree import Tree
 
 WIDTH: Final = 320
 _TOP: Final = 14

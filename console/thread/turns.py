@@ -10,9 +10,9 @@ from console.thread.attempts import TurnAttempts, attempts_of
 from console.thread.blocks import Block, blocks_of
 from console.thread.effects import ShownEffect
 from console.thread.siblings import Versions, versions_of
-from console.thread.tree import Tree
 from conversations.reads.attempts import ShownAttempt, read_attempts
 from conversations.reads.head_log import movers_to
+from conversations.reads.tree import Tree
 from conversations.reads.window import CallLife, ShownMessage, ShownPart, read_call_lives, read_window
 from conversations.vocabulary import PartType, Role
 
