@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -78,11 +78,7 @@ def csv_rows(conversations: QuerySet[Conversation], *, sees_effects: bool) -> It
 
 
 def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    since = [
-        ((midnight - timedelta(days=int(days) - 1)).strftime("%Y-%m-%dT00:00:00Z"), label)
-        for days, label in _TIMES
-    ]
+    since = [(days_back(int(days), now=now).isoformat(), label) for days, label in _TIMES]
     return [
         filter_group(
             query=query, name="active_since", title="last activity", options=since, every="Any time"
@@ -99,7 +95,20 @@ def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
             title="replay",
             options=(("true", "As it ran"), ("false", "Not as it ran")),
         ),
+        filter_group(
+            query=query,
+            name="quarantined_since",
+            title="quarantined nodes",
+            options=since[1:],
+            every="With or without",
+        ),
     ]
+
+
+def days_back(days: int, *, now: datetime) -> datetime:
+    """Return the begin (UTC) of the first of the last `days` days, today being one."""
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(days=days - 1)
 
 
 def _effects(conversation_ids: list[UUID]) -> dict[UUID, tuple[str, ...]]:

@@ -1,10 +1,12 @@
 """What conversations can be narrowed down by, for the console's list and the API alike."""
 
+from datetime import datetime
+
 import django_filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from conversations.models import Conversation, Generation, ToolCall
-from conversations.vocabulary import GenerationStatus, Source
+from conversations.models import Conversation, Generation, RawBody, ToolCall
+from conversations.vocabulary import GenerationStatus, RawClass, Source
 
 _MOST_WORDS = 8
 
@@ -23,6 +25,9 @@ class ConversationFilter(django_filters.FilterSet):
     active_since = django_filters.IsoDateTimeFilter(field_name="last_activity_at", lookup_expr="gte")
     active_until = django_filters.IsoDateTimeFilter(
         field_name="last_activity_at", lookup_expr="lte", label="Active until"
+    )
+    quarantined_since = django_filters.IsoDateTimeFilter(
+        method="by_quarantine", label="With nodes quarantined since"
     )
     title = django_filters.CharFilter(method="by_title_words", max_length=200, label="Words of the title")
 
@@ -47,6 +52,13 @@ class ConversationFilter(django_filters.FilterSet):
         self, queryset: QuerySet[Conversation], name: str, value: bool
     ) -> QuerySet[Conversation]:
         return queryset.filter(replay_obstacle="") if value else queryset.exclude(replay_obstacle="")
+
+    def by_quarantine(
+        self, queryset: QuerySet[Conversation], name: str, value: datetime
+    ) -> QuerySet[Conversation]:
+        """Found through the index of raw bodies by class and age, not by asking every conversation."""
+        nodes = RawBody.objects.filter(raw_class=RawClass.QUARANTINE, created_at__gte=value)
+        return queryset.filter(pk__in=nodes.filter(conversation__isnull=False).values("conversation_id"))
 
     def by_title_words(
         self, queryset: QuerySet[Conversation], name: str, value: str

@@ -106,5 +106,8 @@ def _csv_url(request: HttpRequest) -> str:
 
 def _kept_by_links(query: QueryDict) -> list[tuple[str, str]]:
     """The filters set by links, which the form of typed filters carries along."""
-    linked = ("active_since", "status", "has_effect", "has_fork", "source", "is_replayable")
+    linked = (
+        *("active_since", "status", "has_effect", "has_fork", "source", "is_replayable"),
+        "quarantined_since",
+    )
     return [(name, value) for name in linked if (value := str(query.get(name, "")))]

@@ -45,11 +45,17 @@ def erasures(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     rows = requests_within(reach_of(staff_of(request)))
     is_open = request.GET.get("open") != "0"
-    page = read_page(request, rows.filter(finished_at=None) if is_open else rows, moment="received_at")
+    if is_open:
+        rows = rows.filter(finished_at=None)
+    state = request.GET.get("state", "")
+    if state in RequestState:
+        rows = rows.filter(state=state)
+    page = read_page(request, rows, moment="received_at")
     context = frame_context(request, now=now, title="Erasure requests", subtitle=PURPOSE)
     context |= list_context(request.GET, page) | {
         "rows": shown_rows(page.rows, now=now),
         "is_open": is_open,
+        "state": RequestState(state).label if state in RequestState else "",
         "may_handle": has_right(request.user, RightName.HANDLE_ERASURES),
     }
     return render(request, "console/retention/erasures.html", context)

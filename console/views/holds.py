@@ -36,11 +36,15 @@ def holds(request: HttpRequest) -> HttpResponse:
     is_open = request.GET.get("open") != "0"
     if is_open:
         rows = rows.filter(released_at=None)
+    is_asked = request.GET.get("release") == "asked"
+    if is_asked:
+        rows = rows.filter(release_requested_at__isnull=False, released_at=None)
     page = read_page(request, rows, moment="placed_at")
     context = frame_context(request, now=timezone.now(), title="Legal holds", subtitle=PURPOSE)
     context |= list_context(request.GET, page) | {
         "rows": page.rows,
         "is_open": is_open,
+        "is_asked": is_asked,
         "may_place": has_right(request.user, RightName.PLACE_HOLDS),
     }
     return render(request, "console/retention/holds.html", context)

@@ -1,0 +1,80 @@
+"""What waits for whoever runs the installation: events, jobs, and what could not be read as it came."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Min
+from django.urls import reverse
+
+from access.reach import Reach
+from access.rights import RightName
+from console.conversation_list import days_back
+from console.home.waiting import Asked, Waiting, size_of
+from conversations.models import RawBody
+from conversations.vocabulary import RawClass
+from jobs.models import JobRun, RunState
+from ledger.models import WebhookEvent
+
+_FAILED_JOBS_SINCE: Final = timedelta(days=7)
+_QUARANTINED_DAYS: Final = 7
+
+
+def _events(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
+    # One that no effect knows is of no realm, and the page is for who sees them all.
+    if not reach.sees_all:
+        return
+    count, oldest = size_of(WebhookEvent.objects.exclude(trouble=""), "received_at")
+    if count:
+        yield Waiting(
+            "Operations",
+            "Events of processors that could not be applied",
+            count,
+            oldest,
+            reverse("console:events") + "?has_trouble=true",
+            "Reprocess",
+        )
+
+
+def _failed_jobs(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
+    failed = JobRun.objects.filter(state=RunState.FAILED, queued_at__gte=now - _FAILED_JOBS_SINCE)
+    count, oldest = size_of(failed, "finished_at")
+    if count:
+        yield Waiting(
+            "Operations",
+            "Jobs that failed in the last 7 days",
+            count,
+            oldest,
+            reverse("console:job-runs") + "?state=failed",
+            "Read the error",
+            is_late=True,
+        )
+
+
+def _quarantine(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
+    """Conversations with nodes that are no messages; those of before were looked at, or never will be."""
+    since = days_back(_QUARANTINED_DAYS, now=now)
+    found = RawBody.objects.filter(
+        reach.within("conversation__account__realm_id"),
+        raw_class=RawClass.QUARANTINE,
+        created_at__gte=since,
+        conversation__isnull=False,
+    ).aggregate(count=Count("conversation", distinct=True), oldest=Min("created_at"))
+    if found["count"]:
+        yield Waiting(
+            "Operations",
+            "Conversations with quarantined nodes of the last 7 days",
+            found["count"],
+            found["oldest"],
+            reverse("console:conversations") + "?" + urlencode({"quarantined_since": since.isoformat()}),
+            "Look at the place and the reason",
+        )
+
+
+OPERATIONS: Final[tuple[tuple[RightName, Asked], ...]] = (
+    (RightName.REPROCESS_EVENTS, _events),
+    (RightName.READ_JOBS, _failed_jobs),
+    (RightName.READ_RAW, _quarantine),
+)
