@@ -48,6 +48,7 @@ CONVERSATION: list[URLPattern | URLResolver] = [
     path("attempts/<int:number>/body", bodies.replay_body, name="replay-body"),
     path("raw/<uuid:raw_id>/", bodies.raw_body, name="raw-body"),
     path("retention/", standing.standing, name="standing"),
+    path("retention/return/", standing.return_from_archive, name="return-from-archive"),
 ]
 
 RETENTION: list[URLPattern | URLResolver] = [

@@ -134,7 +134,11 @@ def _found(folder: Path) -> dict[str, int]:
             _count(found, "raw bodies, opened", opened)
     for path in folder.rglob("*"):
         if path.is_file():
-            _count(found, "files", path.read_bytes() + str(path).encode())
+            content = path.read_bytes()
+            _count(found, "files", content + str(path).encode())
+            if content.startswith(zstandard.FRAME_HEADER):
+                opened = zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True).read()
+                _count(found, "archive files, opened", opened)
     return found
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
-from django.db import connection
+from django.db import connection, transaction
 
 from access.actors import Actor, ActorKind
 from access.models import Realm, StatedReason
@@ -22,6 +22,7 @@ from conversations.services.recording import record_exchange
 from conversations.services.starting import start_conversation
 from conversations.vocabulary import Dialect, PartType, RawClass, Role
 from jobs.services.starting import start_job
+from retention.archiving import archive_bytes
 
 NAME, EMAIL, CUSTOMER_ID, ALIAS = "Quirína Sample", "q.sample@example.org", "cust-88417", "the_quirina"
 NAMES = (NAME, EMAIL, CUSTOMER_ID, ALIAS)
@@ -37,6 +38,7 @@ def leave_traces(*, now: datetime) -> Account:
     staff = User.objects.create_user("evidence-staff")
     talk = start_conversation(account_id=person.pk, title=f"For {WHO}", external_ref=f"crm:{EMAIL}", now=now)
     _say(talk.pk, now)
+    _archive(person, now)
     _record(person, now)
     _write_beside(person, talk.pk, staff, now)
     return person
@@ -49,7 +51,7 @@ def _say(talk: UUID, now: datetime) -> None:
             PartDraft(type=PartType.TEXT, text=f"I am {WHO}"),
             PartDraft(type=PartType.DOCUMENT, payload=b"%PDF" + WHO.encode() * 1000),
         ],
-        client_message_id=f"from-{ALIAS}",
+        client_message_id=f"from-{ALIAS}-in-{talk}",
     )
     append_message(conversation_id=talk, message=question, actor=CUSTOMER, now=now)
     arguments = f'{{"email": "{EMAIL}", "name": "{NAME}"}}'
@@ -69,6 +71,14 @@ def _say(talk: UUID, now: datetime) -> None:
         prompt_version="v1",
         now=now + timedelta(seconds=2),
     )
+
+
+def _archive(person: Account, now: datetime) -> None:
+    """A conversation whose bytes lie in a file, compressed; with a second name, for the search inside it."""
+    cold = start_conversation(account_id=person.pk, title=f"Cold, of {NAME}", now=now)
+    _say(cold.pk, now)
+    with transaction.atomic():
+        archive_bytes(conversation_id=cold.pk, now=now)
 
 
 def _record(person: Account, now: datetime) -> None:

@@ -28,13 +28,14 @@ class PolicyScope(TextChoices):
 class PolicyAction(TextChoices):
     PURGE = "purge", "Delete"
     STRIP = "strip", "Take the bytes, keep the rows"
+    ARCHIVE = "archive", "Put the bytes into a file, keep the rows"
     KEEP = "keep", "Keep"
     INHERIT = "inherit", "As the wider layer says"
 
 
 ACTIONS_OF: dict[DataClass, frozenset[PolicyAction]] = {
     DataClass.CONVERSATION: frozenset({PolicyAction.PURGE}),
-    DataClass.CONVERSATION_BYTES: frozenset({PolicyAction.STRIP}),
+    DataClass.CONVERSATION_BYTES: frozenset({PolicyAction.STRIP, PolicyAction.ARCHIVE}),
     DataClass.ABANDONED_BRANCHES: frozenset({PolicyAction.PURGE}),
     DataClass.TOOL_PAYLOADS: frozenset({PolicyAction.STRIP}),
     DataClass.GENERATION_DETAIL: frozenset({PolicyAction.PURGE}),
@@ -71,6 +72,7 @@ class Blocker(TextChoices):
     OPEN_EFFECT = "open_effect", "An effect is open"
     OPEN_REFUND = "open_refund", "A refund is on its way"
     FINDING = "finding", "A finding is open"
+    ARCHIVE = "archive", "Its archive cannot be opened"
     BUSY = "busy", "Somebody else was working on it"
 
 

@@ -107,7 +107,8 @@ def shown_of(part: ShownPart, *, is_open: bool) -> Shown:
     """Return a part's readable bytes: its words, or its JSON laid out."""
     lost = _LOST.get(PartBytes(part.bytes_state), "")
     if lost:
-        return Shown(lost=f"{_NAMES[PartType(part.type)]} {lost}")
+        trouble = f", which cannot be opened: {part.archive_trouble}" if part.archive_trouble else ""
+        return Shown(lost=f"{_NAMES[PartType(part.type)]} {lost}{trouble}")
     if not is_open:
         return Shown(is_withheld=True, characters=part.characters, size=part.size)
     if part.text is not None:

@@ -94,7 +94,8 @@ def reachable(request: HttpRequest, conversation_id: UUID) -> Conversation:
     """Return the conversation if the member of staff sees its realm; a refusal is logged."""
     # Read past the policies, to tell what is not there from what lies in another realm.
     with as_application():
-        found = Conversation.objects.select_related("account__realm").filter(pk=conversation_id).first()
+        conversations = Conversation.objects.select_related("account__realm", "archive")
+        found = conversations.filter(pk=conversation_id).first()
     if found is None:
         raise Http404("There is no such conversation; it may have been purged.")
     if not reach_of(request.user).holds(found.account.realm_id):

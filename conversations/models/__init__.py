@@ -1,4 +1,5 @@
 from conversations.models.account import Account
+from conversations.models.archive import Archive
 from conversations.models.conversation import Conversation, HeadMove
 from conversations.models.derived import Chunk, Summary
 from conversations.models.erased import ErasedSubject
@@ -10,6 +11,7 @@ from conversations.models.storage import Blob, Fragment, RawBody
 
 __all__ = [
     "Account",
+    "Archive",
     "Blob",
     "Chunk",
     "Conversation",

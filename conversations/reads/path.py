@@ -5,7 +5,7 @@ use the ORM. A path's numbers ascend, so nothing above the leaf is ever read.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import connection
 from psycopg.pq import Format
 
+from conversations.archive.opening import ArchiveError, open_archive
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.services.blobs import read_blob
 from conversations.vocabulary import Dialect, PartBytes, PartStatus, PartType, Role
@@ -20,7 +21,11 @@ from conversations.vocabulary import Dialect, PartBytes, PartStatus, PartType, R
 
 @dataclass(slots=True)
 class StoredMessage:
-    """A message as stored. `lost_parts` are the ordinals whose bytes are no longer there."""
+    """A message as stored. `lost_parts` are the ordinals whose bytes are no longer there.
+
+    What was opened in the archive is not lost: `archived` says by ordinal in which state the bytes
+    lie there. Where the archive could not be opened, `lost_why` says so in words.
+    """
 
     seq: int
     parent_seq: int | None
@@ -30,6 +35,8 @@ class StoredMessage:
     created_at: datetime
     draft: MessageDraft
     lost_parts: list[int]
+    archived: dict[int, PartBytes] = field(default_factory=dict)
+    lost_why: str = ""
 
     @property
     def group_ordinal(self) -> int:
@@ -55,11 +62,12 @@ def path_seqs(*, conversation_id: UUID, leaf_seq: int) -> list[int]:
 def read_path(*, conversation_id: UUID, leaf_seq: int, with_bytes: bool = True) -> list[StoredMessage]:
     """Return the messages from the root to the leaf, with their parts; one query where there is no fork.
 
-    Large payloads are fetched from blob storage unless `with_bytes` is false.
+    Large payloads are fetched from blob storage, and archived bytes from their archive, unless
+    `with_bytes` is false. An archive that cannot be opened leaves its parts lost.
     """
     rows = _fetch(_PATH_WITHOUT_FORK, {"conversation": conversation_id, "leaf": leaf_seq})
     if rows:
-        path = _assemble(rows, with_bytes=with_bytes)
+        path = _assemble(conversation_id, rows, with_bytes=with_bytes)
         return path if path[-1].seq == leaf_seq else []
     seqs = path_seqs(conversation_id=conversation_id, leaf_seq=leaf_seq)
     return read_messages(conversation_id=conversation_id, seqs=seqs, with_bytes=with_bytes) if seqs else []
@@ -70,7 +78,7 @@ def read_messages(
 ) -> list[StoredMessage]:
     """Return the messages named, in the order of their numbers, with their parts."""
     rows = _fetch(_MESSAGES_NAMED, {"conversation": conversation_id, "seqs": list(seqs)})
-    return _assemble(rows, with_bytes=with_bytes)
+    return _assemble(conversation_id, rows, with_bytes=with_bytes)
 
 
 # Messages and parts in one answer, without a join: first the messages, whose ordinal is null, each
@@ -122,9 +130,10 @@ def _place_in_answer(row: tuple) -> tuple[bool, int, int]:
 _BYTES_ARE_HERE = frozenset({PartBytes.PRESENT.value, PartBytes.REDACTED.value})
 
 
-def _assemble(rows: list[tuple], *, with_bytes: bool) -> list[StoredMessage]:
+def _assemble(conversation_id: UUID, rows: list[tuple], *, with_bytes: bool) -> list[StoredMessage]:
     messages: dict[int, StoredMessage] = {}
     in_blobs: dict[int, list[PartDraft]] = {}
+    in_archive: list[tuple[StoredMessage, int]] = []
     # Nearly in order as they come, so that this is one pass; messages stand before parts.
     rows.sort(key=_place_in_answer)
     for row in rows:
@@ -137,10 +146,14 @@ def _assemble(rows: list[tuple], *, with_bytes: bool) -> list[StoredMessage]:
         message.draft.parts.append(part)
         if row[14] not in _BYTES_ARE_HERE:
             message.lost_parts.append(ordinal)
+            if row[14] == PartBytes.ARCHIVED:
+                in_archive.append((message, ordinal))
         elif row[15] is not None:
             in_blobs.setdefault(row[15], []).append(part)
     if in_blobs and with_bytes:
         _fill_from_blobs(in_blobs)
+    if in_archive and with_bytes:
+        _fill_from_archive(conversation_id, in_archive)
     return list(messages.values())
 
 
@@ -192,3 +205,23 @@ def _fill_from_blobs(in_blobs: dict[int, list[PartDraft]]) -> None:
             payload = read_blob(storage_key=storage_key)
             for part in in_blobs[blob_id]:
                 part.payload = payload
+
+
+def _fill_from_archive(conversation_id: UUID, in_archive: list[tuple[StoredMessage, int]]) -> None:
+    try:
+        content = open_archive(conversation_id=conversation_id)
+    except ArchiveError as error:
+        for message, _ in in_archive:
+            message.lost_why = error.explanation
+        return
+    for message, ordinal in in_archive:
+        kept = content.parts.get((message.seq, ordinal))
+        if kept is None:
+            continue
+        part = message.draft.parts[ordinal]
+        part.text, part.payload, part.shell = kept.text, kept.payload, kept.shell
+        part.is_text_copy = kept.is_text_copy
+        message.lost_parts.remove(ordinal)
+        message.archived[ordinal] = kept.state
+        if message.draft.shell is None:
+            message.draft.shell = content.shells.get(message.seq)

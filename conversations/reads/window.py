@@ -11,6 +11,11 @@ from uuid import UUID
 
 from django.db import connection
 
+from conversations.archive.layout import ArchivedPart
+from conversations.archive.opening import ArchiveError, open_archive
+from conversations.services.blobs import LARGE
+from conversations.vocabulary import PartBytes
+
 LONGEST_SHOWN = 8_000
 
 
@@ -18,7 +23,8 @@ LONGEST_SHOWN = 8_000
 class ShownPart:
     """One part. `text` and `payload` are None where withheld, lost, or too large for a row.
 
-    `characters` and `size` are of the whole, also where less was read.
+    `characters` and `size` are of the whole, also where less was read. Of bytes in the archive
+    they are known only once it was opened; `archive_trouble` says why it could not be.
     """
 
     seq: int
@@ -40,6 +46,8 @@ class ShownPart:
     answers_seq: int | None
     status: str | None
     orphan: bool
+    archive_trouble: str = ""
+    is_from_archive: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -74,7 +82,10 @@ class CallLife:
 
 
 def read_window(*, conversation_id: UUID, seqs: Sequence[int], with_bytes: bool) -> dict[int, ShownMessage]:
-    """Return the messages named with their parts, by number; two queries."""
+    """Return the messages named with their parts, by number; two queries.
+
+    A third, and the archive's file, where bytes are archived and are asked for.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_MESSAGES, [conversation_id, list(seqs)])
         messages = {row[0]: ShownMessage(*row) for row in cursor.fetchall()}
@@ -86,6 +97,14 @@ def read_window(*, conversation_id: UUID, seqs: Sequence[int], with_bytes: bool)
             if part.payload is not None:
                 part.payload = bytes(part.payload)
             messages[part.seq].parts.append(part)
+    archived = [
+        part
+        for message in messages.values()
+        for part in message.parts
+        if part.bytes_state == PartBytes.ARCHIVED
+    ]
+    if archived and with_bytes:
+        _fill_from_archive(conversation_id, archived)
     return messages
 
 
@@ -94,6 +113,31 @@ def read_call_lives(*, conversation_id: UUID, seqs: Sequence[int]) -> dict[tuple
     with connection.cursor() as cursor:
         cursor.execute(_CALLS, [conversation_id, list(seqs)])
         return {(row[0], row[1]): CallLife(*row[2:]) for row in cursor.fetchall()}
+
+
+def _fill_from_archive(conversation_id: UUID, archived: Sequence[ShownPart]) -> None:
+    try:
+        content = open_archive(conversation_id=conversation_id)
+    except ArchiveError as error:
+        for part in archived:
+            part.archive_trouble = error.explanation
+        return
+    for part in archived:
+        kept = content.parts.get((part.seq, part.ordinal))
+        if kept is not None:
+            _fill(part, kept)
+
+
+def _fill(part: ShownPart, kept: ArchivedPart) -> None:
+    """Show the bytes as if their row held them: long texts cut, large payloads left where they are."""
+    part.is_from_archive, part.bytes_state = True, kept.state.value
+    part.shell, part.is_text_copy = kept.shell, kept.is_text_copy
+    if kept.text is not None:
+        part.text, part.characters = kept.text[:LONGEST_SHOWN], len(kept.text)
+        part.size = len(kept.text.encode())
+    if kept.payload is not None:
+        part.size = len(kept.payload)
+        part.payload = kept.payload if part.size <= LARGE else None
 
 
 _MESSAGES = """

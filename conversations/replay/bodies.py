@@ -6,6 +6,7 @@ from uuid import UUID
 
 import zstandard
 
+from conversations.archive.opening import ArchiveError
 from conversations.reads.path import StoredMessage
 from conversations.replay.patch import PatchError, apply_patch
 from conversations.replay.renderers import NUMBERS, BodyPieces, render_body
@@ -43,6 +44,8 @@ def request_body_of(*, conversation_id: UUID, number: int) -> bytes:
         stored = read_stored_body(conversation_id=conversation_id, number=number)
     except FileNotFoundError as error:
         raise DamagedError("a large block's file is not in blob storage", place=place) from error
+    except ArchiveError as error:
+        raise DamagedError(error.explanation, place=place) from error
     if stored is None:
         raise NotReplayableError("there is no such attempt", place=place)
     if stored.proof == BodyProof.VERBATIM:
@@ -94,6 +97,8 @@ def _rebuilt(stored: StoredBody, place: str) -> bytes:
 
 def refuse_lost(messages: Sequence[PathMessage | StoredMessage], place: str) -> None:
     for message in messages:
+        if message.lost_parts and isinstance(message, StoredMessage) and message.lost_why:
+            raise DamagedError(message.lost_why, place=place)
         if message.lost_parts:
             blocks = ", ".join(str(ordinal) for ordinal in message.lost_parts)
             raise NotReplayableError(

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import connection
 from psycopg.pq import Format
 
+from conversations.archive.opening import open_archive
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.models import Blob
 from conversations.reads.path import path_seqs
@@ -53,7 +54,10 @@ class StoredBody:
 
 
 def read_stored_body(*, conversation_id: UUID, number: int) -> StoredBody | None:
-    """Return the attempt's pieces and messages; None where there is no such attempt."""
+    """Return the attempt's pieces and messages; None where there is no such attempt.
+
+    Raises ArchiveError where messages lie in an archive that cannot be opened.
+    """
     rows = _fetch(STORED_BODY, {"conversation": conversation_id, "number": number})
     pieces = {row[0]: row for row in rows if row[0] < 0}
     if not pieces:
@@ -74,7 +78,7 @@ def read_stored_body(*, conversation_id: UUID, number: int) -> StoredBody | None
         leaf_seq=leaf_seq,
         is_redacted=bool(is_redacted),
         patch=head[4],
-        messages=_assemble(rows),
+        messages=_assemble(conversation_id, rows),
         **kept,
     )
 
@@ -89,7 +93,8 @@ FROM {tables} WHERE {condition}
 """
 _PARTS = """
 SELECT m.seq, m.ordinal, m.type, m.text, m.payload, m.shell,
-    CASE WHEN m.bytes_state NOT IN ('present', 'redacted') THEN 'lost' ELSE m.blob_id::text END
+    CASE WHEN m.bytes_state IN ('present', 'redacted') THEN m.blob_id::text
+        WHEN m.bytes_state = 'archived' THEN 'archived' ELSE 'lost' END
 FROM {tables} WHERE {condition}
 """
 
@@ -147,21 +152,38 @@ def _fetch(statement: str, parameters: dict[str, Any]) -> list[tuple]:
         return list(cursor.fetchall())
 
 
-def _assemble(rows: Sequence[tuple]) -> list[PathMessage]:
+def _assemble(conversation_id: UUID, rows: Sequence[tuple]) -> list[PathMessage]:
     parts = sorted((row for row in rows if row[1] is not None), key=itemgetter(0, 1))
     messages = {
         row[0]: PathMessage(row[0], MessageDraft(role=_ROLES[row[2]], provider_role=row[3], shell=row[5]))
         for row in sorted((row for row in rows if row[0] > 0 and row[1] is None), key=itemgetter(0))
     }
+    archived: list[tuple[PathMessage, int, PartDraft]] = []
     for seq, ordinal, kind, text, payload, shell, mark in parts:
         message = messages[seq]
         part = PartDraft(_TYPES[kind], text, payload, shell)
         message.draft.parts.append(part)
         if mark == "lost":
             message.lost_parts.append(ordinal)
+        elif mark == "archived":
+            archived.append((message, ordinal, part))
         elif mark is not None:
             part.payload = _read_large(int(mark))
+    if archived:
+        _fill_from_archive(conversation_id, archived)
     return list(messages.values())
+
+
+def _fill_from_archive(conversation_id: UUID, archived: Sequence[tuple[PathMessage, int, PartDraft]]) -> None:
+    content = open_archive(conversation_id=conversation_id)
+    for message, ordinal, part in archived:
+        kept = content.parts.get((message.seq, ordinal))
+        if kept is None:
+            message.lost_parts.append(ordinal)
+            continue
+        part.text, part.payload, part.shell = kept.text, kept.payload, kept.shell
+        if message.draft.shell is None:
+            message.draft.shell = content.shells.get(message.seq)
 
 
 def _read_large(blob_id: int) -> bytes:

@@ -8,9 +8,11 @@ from uuid import UUID
 
 from django.db import transaction
 
+from conversations.archive.opening import open_archive
 from conversations.errors import StoreError, explained
 from conversations.ids import mint_id
 from conversations.models import Chunk, MessagePart, Summary
+from conversations.vocabulary import PartBytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +118,17 @@ def resolve_citation(*, chunk_id: UUID) -> Citation:
 
 
 def _bytes_of(*, conversation_id: UUID, seq: int, ordinal: int) -> bytes | None:
-    text = (
+    row = (
         MessagePart.objects.filter(conversation_id=conversation_id, seq=seq, ordinal=ordinal)
-        .values_list("text", flat=True)
+        .values_list("text", "bytes_state")
         .first()
     )
+    if row is None:
+        return None
+    text, bytes_state = row
+    if bytes_state == PartBytes.ARCHIVED:
+        kept = open_archive(conversation_id=conversation_id).parts.get((seq, ordinal))
+        text = None if kept is None else kept.text
     return None if text is None else text.encode()
 
 

@@ -198,6 +198,9 @@ def _message(
         "at": draft.occurred_at,
         "calls": calls,
     }
+    # What was opened in the archive leaves with its bytes, in the state that they were archived in.
+    opened = {ordinal: "" if state == PartBytes.PRESENT else state for ordinal, state in one.archived.items()}
+    states = {**states, **opened}
     parts = [_part(part, states.get(ordinal, "")) for ordinal, part in enumerate(draft.parts)]
     return {**_without_blanks(record), "parts": parts}
 

@@ -58,6 +58,10 @@ CONVERSATION_RULES = {
         AND (m.answers_seq IS DISTINCT FROM r.answers_seq OR NOT EXISTS (
             SELECT FROM conversations_toolcall t WHERE t.conversation_id = r.conversation_id
             AND t.seq = r.answers_seq AND t.call_id = r.tool_call_id))""",
+    "archived-has-its-archive": """
+        SELECT DISTINCT p.conversation_id::text FROM conversations_messagepart p
+        WHERE p.conversation_id = ANY(%(ids)s) AND p.bytes_state = 'archived' AND NOT EXISTS (
+            SELECT FROM conversations_archive a WHERE a.conversation_id = p.conversation_id)""",
 }
 
 EFFECT_RULES = {

@@ -1,6 +1,6 @@
 """The integrity job: proof that the invariants of tree and ledger hold, or where they do not.
 
-Goes through all conversations and all effects by key, a batch at a time, and changes nothing. The
+Goes through all conversations, archive files and effects by key, a batch at a time, and changes nothing. The
 job's report says, rule by rule, how many rows break it, and names the first of them.
 """
 
@@ -10,16 +10,20 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from conversations.models import Conversation
+from conversations.models import Archive, Conversation
 from jobs.models import JobRun
 from jobs.services.working import Batch, work
+from ledger.integrity.archives import ARCHIVE_RULES, broken_archives
 from ledger.integrity.rules import CONVERSATION_RULES, EFFECT_RULES
 from ledger.models import ToolEffect
 
 KIND = "ledger.verify_integrity"
 AT_ONCE = 500
+# Each is a file to fetch and to open.
+ARCHIVES_AT_ONCE = 20
 # So many places of each rule are named; the number is counted in full.
 PLACES = 50
 type Clock = Callable[[], datetime]
@@ -48,24 +52,40 @@ def broken_rules(rules: Mapping[str, str], ids: Sequence[UUID]) -> dict[str, lis
 def _batch(job: JobRun, at_once: int) -> Batch:
     cursor: dict[str, Any] = job.cursor or {"part": "conversations", "after": None}
     part = cursor["part"]
+    if part == "archives":
+        at_once = min(at_once, ARCHIVES_AT_ONCE)
     ids = _next(part, cursor["after"], at_once)
-    broken = broken_rules(_RULES[part], ids) if ids else {}
+    broken = _broken(part, ids) if ids else {}
     report = _added(job.report, broken)
-    counts = {"checked": {part: len(ids)}, "broken": {rule: len(places) for rule, places in broken.items()}}
+    counts = {
+        "checked": {part: len(ids)} if ids else {},
+        "broken": {rule: len(places) for rule, places in broken.items()},
+    }
     following: dict[str, Any] | None = {"part": part, "after": str(ids[-1])} if ids else None
     if len(ids) < at_once:
-        following = {"part": "effects", "after": None} if part == "conversations" else None
+        following = {"part": _FOLLOWING[part], "after": None} if part in _FOLLOWING else None
     total = None
     if job.cursor is None:
-        total = Conversation.objects.count() + ToolEffect.objects.count()
+        total = sum(rows.count() for rows in _ROWS.values())
     return Batch(cursor=following, done=len(ids), total=total, counts=counts, report=report)
 
 
-_RULES = {"conversations": CONVERSATION_RULES, "effects": EFFECT_RULES}
+_ROWS: dict[str, QuerySet[Any]] = {
+    "conversations": Conversation.objects.all(),
+    "archives": Archive.objects.all(),
+    "effects": ToolEffect.objects.all(),
+}
+_FOLLOWING = {"conversations": "archives", "archives": "effects"}
+
+
+def _broken(part: str, ids: Sequence[UUID]) -> dict[str, list[str]]:
+    if part == "archives":
+        return broken_archives(ids)
+    return broken_rules(CONVERSATION_RULES if part == "conversations" else EFFECT_RULES, ids)
 
 
 def _next(part: str, after: str | None, limit: int) -> list[UUID]:
-    rows = Conversation.objects.all() if part == "conversations" else ToolEffect.objects.all()
+    rows = _ROWS[part].all()
     if after is not None:
         rows = rows.filter(pk__gt=UUID(after))
     return list(rows.order_by("pk").values_list("pk", flat=True)[:limit])
@@ -74,7 +94,7 @@ def _next(part: str, after: str | None, limit: int) -> list[UUID]:
 def _added(report: Any, broken: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Add a batch to the report: every rule has its line from the start, those that hold too."""
     rules = dict((report or {}).get("rules", {}))
-    for name in (*CONVERSATION_RULES, *EFFECT_RULES):
+    for name in (*CONVERSATION_RULES, *ARCHIVE_RULES, *EFFECT_RULES):
         rules.setdefault(name, {"broken": 0, "places": []})
     for rule, places in broken.items():
         line = rules[rule]

@@ -1,3 +1,4 @@
+from retention.models.archive_return import ArchiveReturn
 from retention.models.doomed import DoomedFile
 from retention.models.erasure import (
     ErasureAccount,
@@ -13,6 +14,7 @@ from retention.models.policy import RetentionPolicy
 from retention.models.rollup import GenerationRollup, ToolRollup
 
 __all__ = [
+    "ArchiveReturn",
     "DoomedFile",
     "ErasureAccount",
     "ErasureIdentifier",

@@ -53,7 +53,7 @@ class RetentionPolicy(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(action__in=["keep", "inherit"], days__isnull=True)
-                | Q(action__in=["purge", "strip"], days__isnull=False, days__gte=1),
+                | Q(action__in=["purge", "strip", "archive"], days__isnull=False, days__gte=1),
                 name="retention_policy_days_of_an_action",
             ),
             models.CheckConstraint(

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import connection
 
 from ledger.services.detaching import detach_effects
+from retention.purging.archiving import without_archives
 from retention.purging.due import due_conversations, free_of
 from retention.purging.sealing import seal_calls
 from retention.purging.step import Ask, Taken
@@ -36,6 +37,8 @@ def take(ask: Ask) -> Taken:
     taken = Taken(after)
     free = free_of(candidates, taken=taken, takes_rows=True)
     dead = dead_messages(free)
+    archived = without_archives([conversation_id for conversation_id, _ in dead], taken=taken)
+    dead = [(conversation_id, seqs) for conversation_id, seqs in dead if conversation_id in archived]
     for conversation_id, seqs in dead:
         seal_calls(conversation_ids=[conversation_id], seqs=seqs, now=ask.now, run_id=ask.run_id)
         taken.count(

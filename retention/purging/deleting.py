@@ -24,6 +24,7 @@ _GOES_ALONG = (
     "summary",
     "chunk",
     "rawbody",
+    "archive",
     "conversationnote",
 )
 COUNT_WITH_CONVERSATIONS = " UNION ALL ".join(

@@ -46,11 +46,17 @@ ORDER BY c.id LIMIT %s
 
 
 def due_conversations(
-    ask: Ask, *, data_class: DataClass, action: PolicyAction, having: str = ""
+    ask: Ask,
+    *,
+    data_class: DataClass,
+    action: PolicyAction,
+    having: str = "",
+    parameters: Sequence[Any] = (),
 ) -> tuple[list[Candidate], Any]:
     """Return a page of what is due, and where the next one begins (None: there is none).
 
-    `having` is a further condition of ours on `c`, such as that there is anything to take.
+    `having` is a further condition of ours on `c`, such as that there is anything to take, with its
+    `parameters`.
     """
     layers = load_layers(data_class=data_class, now=ask.now)
     days = layers.shortest(action)
@@ -59,11 +65,11 @@ def due_conversations(
     bound = ask.now - timedelta(days=days)
     if ask.after is None or ask.after[0] == "idle":
         at, last = _FIRST if ask.after is None else ask.after[1:]
-        found = _idle(ask, layers, action, bound=bound, at=at, last=last, having=having)
+        found = _idle(ask, layers, action, bound=bound, after=(at, last), having=(having, parameters))
         if len(found) == ask.limit:
             return found, ["idle", found[-1].last_activity_at.isoformat(), str(found[-1].conversation_id)]
         return found, ["closed", "", _FIRST[1]]
-    found = _closed(ask, layers, action, bound=bound, last=ask.after[2], having=having)
+    found = _closed(ask, layers, action, bound=bound, last=ask.after[2], having=(having, parameters))
     return found, ["closed", "", str(found[-1].conversation_id)] if len(found) == ask.limit else None
 
 
@@ -110,22 +116,51 @@ def _active_since(candidates: Sequence[Candidate]) -> set[UUID]:
 
 
 def _idle(
-    ask: Ask, layers: Layers, action: PolicyAction, *, bound: datetime, at: str, last: str, having: str
+    ask: Ask,
+    layers: Layers,
+    action: PolicyAction,
+    *,
+    bound: datetime,
+    after: tuple[str, str],
+    having: tuple[str, Sequence[Any]],
 ) -> list[Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(
-            _IDLE.replace("@having", having),
-            [*layers.arrays(action), bound, at, last, ask.now, layers.default_days(action), ask.limit],
+            _IDLE.replace("@having", having[0]),
+            [
+                *layers.arrays(action),
+                bound,
+                *after,
+                ask.now,
+                layers.default_days(action),
+                *having[1],
+                ask.limit,
+            ],
         )
         return [Candidate(*row) for row in cursor.fetchall()]
 
 
 def _closed(
-    ask: Ask, layers: Layers, action: PolicyAction, *, bound: datetime, last: str, having: str
+    ask: Ask,
+    layers: Layers,
+    action: PolicyAction,
+    *,
+    bound: datetime,
+    last: str,
+    having: tuple[str, Sequence[Any]],
 ) -> list[Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(
-            _CLOSED.replace("@having", having),
-            [*layers.arrays(action), bound, bound, last, ask.now, layers.default_days(action), ask.limit],
+            _CLOSED.replace("@having", having[0]),
+            [
+                *layers.arrays(action),
+                bound,
+                bound,
+                last,
+                ask.now,
+                layers.default_days(action),
+                *having[1],
+                ask.limit,
+            ],
         )
         return [Candidate(*row) for row in cursor.fetchall()]

@@ -19,7 +19,16 @@ from psycopg.errors import QueryCanceled
 
 from jobs.models import JobRun
 from jobs.services.working import Batch, Clock, JobError, add_counts, work
-from retention.purging import aging, branches, conversations, generations, raw_bodies, stripping, sweeping
+from retention.purging import (
+    aging,
+    archiving,
+    branches,
+    conversations,
+    generations,
+    raw_bodies,
+    stripping,
+    sweeping,
+)
 from retention.purging.step import Ask, Step, Taken
 from retention.vocabulary import Blocker
 
@@ -30,6 +39,7 @@ STEPS = (
     Step("tool_payloads", stripping.take_tool_payloads, 100),
     Step("conversation_bytes", stripping.take_all, 100),
     Step("abandoned_branches", branches.take, 50),
+    Step("archive", archiving.take, 20),
     Step("raw_bodies", raw_bodies.take_of_conversations, 100),
     Step("conversations", conversations.take, 100),
     Step("raw_bodies_of_nobody", raw_bodies.take_nobodys, 200),

@@ -6,6 +6,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from retention.archiving import drop_archives
+from retention.purging.archiving import without_archives
 from retention.purging.due import due_conversations, free_of
 from retention.purging.step import Ask, Taken
 from retention.vocabulary import DataClass, PolicyAction
@@ -33,6 +35,9 @@ def _strip(ask: Ask, *, data_class: DataClass, which: str) -> Taken:
     )
     taken = Taken(after)
     free = free_of(candidates, taken=taken, takes_rows=False)
+    if which:
+        # A file cannot lose a part of itself.
+        free = without_archives(free, taken=taken)
     if free:
         taken.count_all(strip_parts(conversation_ids=free, which=which))
     taken.count("gone", len(free))
@@ -66,6 +71,7 @@ def strip_parts(
                 keys,
             )
             counts["message_bytes"] = cursor.rowcount
+            counts["archive"] = drop_archives(conversation_ids=list(conversation_ids))
     counts["body_lost"] = sum(lose_bodies(conversation_id=row[0], seqs=row[1]) for row in rows)
     return counts
 

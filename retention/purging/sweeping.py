@@ -73,6 +73,7 @@ def take_doomed_files(ask: Ask) -> Taken:
 
 _NAMED = """
 SELECT storage_key FROM conversations_blob WHERE storage_key = ANY(%(keys)s)
+UNION ALL SELECT storage_key FROM conversations_archive WHERE storage_key = ANY(%(keys)s)
 UNION ALL SELECT storage_key FROM retention_doomedfile WHERE storage_key = ANY(%(keys)s)
 """
 

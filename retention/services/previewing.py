@@ -37,12 +37,12 @@ class Preview:
 
 # What counts, by class: a table, and which rows of the due conversations (all, where empty).
 _WHAT: dict[str, list[tuple[str, str]]] = {
-    DataClass.CONVERSATION_BYTES: [("messagepart", "r.bytes_state IN ('present', 'redacted')")],
+    DataClass.CONVERSATION_BYTES: [("messagepart", "r.bytes_state IN ('present', 'redacted', 'archived')")],
     DataClass.TOOL_PAYLOADS: [
         (
             "messagepart",
             (
-                "r.bytes_state IN ('present', 'redacted')"
+                "r.bytes_state IN ('present', 'redacted', 'archived')"
                 " AND r.type IN ('tool_use', 'tool_result', 'server_tool_use', 'server_tool_result')"
             ),
         )
@@ -114,7 +114,7 @@ def _count(layers: Layers, rule: RetentionPolicy) -> tuple[dict[str, int], list[
             layers.default_days(PolicyAction(action)),
         ]
         with connection.cursor() as cursor:
-            cursor.execute(_counting(DataClass(rule.data_class)), parameters)
+            cursor.execute(_counting(DataClass(rule.data_class), PolicyAction(action)), parameters)
             for name, number in cursor.fetchall():
                 if number:
                     counts[name] = counts.get(name, 0) + number
@@ -134,15 +134,18 @@ def _count_by_age(layers: Layers, rule: RetentionPolicy) -> dict[str, int]:
         return {name: number for name, number in cursor.fetchall() if number}
 
 
-def _counting(data_class: DataClass) -> str:
+def _counting(data_class: DataClass, action: PolicyAction) -> str:
     if data_class == DataClass.CONVERSATION:
         counted = COUNT_WITH_CONVERSATIONS.replace("ANY(%(ids)s)", "ANY(SELECT id FROM due)")
         return f"{_DUE} SELECT 'conversation', count(*) FROM due UNION ALL {counted}"
     if data_class == DataClass.ABANDONED_BRANCHES:
         return _DUE.replace("WITH due", "WITH RECURSIVE due") + _DEAD
+    what = _WHAT[data_class]
+    if action == PolicyAction.ARCHIVE:
+        what = [("messagepart", "r.bytes_state IN ('present', 'redacted')")]
     selects = [
         f"SELECT '{table}', count(*) FROM conversations_{table} r JOIN due d ON d.id = r.conversation_id"
         f" WHERE {which}"
-        for table, which in _WHAT[data_class]
+        for table, which in what
     ]
     return f"{_DUE} {' UNION ALL '.join(selects)}"

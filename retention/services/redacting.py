@@ -14,6 +14,7 @@ from conversations.models import Conversation, MessagePart, RedactionSpan
 from conversations.redaction.cutting import cut_body, cut_text
 from conversations.redaction.detectors import Span
 from conversations.vocabulary import BodySide, PartBytes, SecretKind
+from retention.archiving import archived_among, return_bytes
 from retention.blockers import ROWS_ONLY, blockers_of
 from retention.errors import HeldError
 from retention.locks import lock_accounts, lock_conversations
@@ -32,8 +33,8 @@ def redact_conversation(
 ) -> Redacted:
     """Cut these kinds out of every part and the title; bodies that held them cannot be given back any more.
 
-    Raises HeldError while it is held. Payloads in blob storage and raw bodies are not opened here:
-    they go by their own policies.
+    Archived bytes come back first; ArchiveError where they cannot. Raises HeldError while it is held.
+    Payloads in blob storage and raw bodies are not opened here: they go by their own policies.
     """
     account_id = Conversation.objects.values_list("account_id", flat=True).get(pk=conversation_id)
     lock_accounts([account_id])
@@ -44,6 +45,9 @@ def redact_conversation(
     ]
     if held:
         raise HeldError("held", held[0].words, place=f"conversation {conversation_id}")
+    if archived_among([conversation_id]):
+        # What is cut out of the rows must not stay in the file: it goes, and a new one is made later.
+        return_bytes(conversation_id=conversation_id)
     cut = _cut_parts(conversation_id, kinds, now)
     _cut_title(conversation_id, kinds)
     if cut:

@@ -16,10 +16,12 @@ from conversations.services.appending import append_message
 from conversations.services.erased import ErasedError
 from conversations.services.notes import write_note
 from conversations.services.raw_bodies import keep_raw_body
-from conversations.vocabulary import PartType, RawClass, Role
+from conversations.services.recording import record_exchange
+from conversations.vocabulary import Dialect, PartType, RawClass, Role
 from jobs.models import JobRun
 from jobs.services.starting import start_job
 from ledger.models import ToolEffect
+from retention.archiving import archive_bytes
 from retention.erasure.job import STEPS, erase
 from retention.erasure.receipt import is_genuine
 from retention.errors import TwoPeopleError
@@ -434,3 +436,70 @@ def continued():
     run = start_job(kind=CONTINUE, requested_by=("job", "beat"), now=NOW)
     continue_erasures(run_id=run.pk, clock=lambda: NOW)
     return JobRun.objects.get(pk=run.pk).counts
+
+
+def test_an_archive_goes_with_its_file(their_talk, person, desk, folder):
+    archive(their_talk.id)
+
+    request = desk(person)
+
+    assert request.state == "done"
+    assert [path for path in folder.rglob("*") if path.is_file()] == []
+    assert json.loads(request.receipt.body)["erased"]["archive"] == 1
+
+
+def test_a_name_inside_somebody_elses_archive_is_found(their_talk, person, desk, make_talk):
+    other = make_talk(words=f"My neighbour is {NAME}")
+    archive(other.id)
+
+    request = desk(person)
+
+    assert request.state == "partly_done"
+    step = request.steps.get(name="searching")
+    assert step.kept["an archive file"] == 1
+
+
+def test_a_provider_file_named_in_an_archive_is_written_down(their_talk, person, desk):
+    block = PartDraft(PartType.DOCUMENT, payload=b'{"source":{"file_id":"file-9abcdef"}}')
+    message = MessageDraft(role=Role.USER, parts=[block])
+    append_message(conversation_id=their_talk.id, message=message, actor=CUSTOMER, now=NOW)
+    archive(their_talk.id)
+
+    request = desk(person)
+
+    copy = request.hosted_copies.get()
+    assert (copy.kind, copy.reference, copy.state) == ("file", "file-9abcdef", "requested")
+
+
+def test_a_name_that_only_the_patch_of_a_body_holds_is_found(person, desk, make_account):
+    """The rendering differs from what was sent by a member that no row has: the patch quotes it."""
+    other = make_account(external_id="other")
+    body = json.dumps(
+        {
+            "model": "claude-sonnet-4-5",
+            "max_tokens": 100,
+            "messages": [
+                {"role": "user", "content": "Where is order 1042? " * 40, "name": NAME},
+                {"role": "user", "content": [{"type": "text", "text": "Please."}]},
+            ],
+        },
+        indent=1,
+    )
+    record_exchange(
+        account=other,
+        request_body=body.encode(),
+        response_body=None,
+        dialect=Dialect.ANTHROPIC_MESSAGES,
+        actor=CUSTOMER,
+        now=NOW,
+        exchange_id="x-1",
+    )
+    assert fetch("SELECT body_proof FROM conversations_generation") == [("patched",)]
+
+    request = desk(person)
+
+    assert request.steps.get(name="searching").kept["conversations_generation.body_patch"] == 1
+
+
+def archive(conversation_id):
+    archive_bytes(conversation_id=conversation_id, now=NOW)

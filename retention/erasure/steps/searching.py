@@ -1,16 +1,21 @@
-"""Searching for what the person is called: every text of every table, every raw body, every file.
+"""Searching for what the person is called: every text of every table, raw body, patch, file and message.
 
-Page by page: a stretch of a table's blocks, a run of raw bodies, a folder of files. What is found
-is named by table and column, never by content.
+Page by page: a stretch of a table's blocks, a run of raw bodies, of patched bodies, a folder of
+files, and the broker last. What is found is named by table and column, never by content.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
+import zstandard
 from django.db import connection
 
+from conversations.archive.layout import is_compressed
+from conversations.archive.layout import opened as archived_lines
+from conversations.replay import ReplayError, request_body_of
 from conversations.services.blobs import blob_storage
+from retention.erasure.broker import BrokerAwayError, waiting_messages
 from retention.erasure.outcome import Outcome
 from retention.erasure.patterns import byte_forms, holds_any, like_patterns
 from retention.erasure.steps.raw_bodies import opened
@@ -18,6 +23,7 @@ from retention.erasure.subject import Subject
 
 BLOCKS = 4_000
 RAW_BODIES = 200
+PATCHES = 200
 # The request itself knows the names until the receipt is written.
 _OF_THE_REQUEST = "retention_erasureidentifier"
 
@@ -36,7 +42,7 @@ GROUP BY 1, c.oid ORDER BY 1
 
 
 def run(subject: Subject, after: Any) -> Outcome:
-    """`after` is [kind, name, position]: tables first, then raw bodies, then files."""
+    """`after` is [kind, name, position]: tables first, then raw bodies, patches, files, the broker."""
     names = subject.searched_names
     if not names:
         return Outcome(cause="no name of the person is long enough to search for")
@@ -45,7 +51,11 @@ def run(subject: Subject, after: Any) -> Outcome:
         return _search_tables(names, name, position)
     if kind == "raw":
         return _search_raw_bodies(names, name)
-    return _search_files(names, name)
+    if kind == "patches":
+        return _search_patches(names, UUID(name), position)
+    if kind == "files":
+        return _search_files(names, name)
+    return _search_broker(names)
 
 
 def searched_columns() -> list[tuple[str, list[str], list[str], int]]:
@@ -119,7 +129,43 @@ def _search_raw_bodies(names: Sequence[str], last: str) -> Outcome:
     for _, compressed, size in rows:
         if holds_any(opened(compressed, size), forms):
             _note(outcome, "conversations_rawbody.compressed")
-    outcome.after = ["raw", str(rows[-1][0]), 0] if len(rows) == RAW_BODIES else ["files", "", 0]
+    outcome.after = ["raw", str(rows[-1][0]), 0] if len(rows) == RAW_BODIES else _FIRST_PATCH
+    return outcome
+
+
+_FIRST_PATCH = ["patches", str(UUID(int=0)), 0]
+_PATCHED = """
+SELECT conversation_id, number FROM conversations_generation
+WHERE body_proof = 'patched' AND (conversation_id, number) > (%s, %s)
+ORDER BY conversation_id, number LIMIT %s
+"""
+
+
+def _search_patches(names: Sequence[str], conversation_id: UUID, number: int) -> Outcome:
+    """A patch is compressed against the rows that it belongs to: only the body made of both can be read."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PATCHED, [conversation_id, number, PATCHES])
+        keys = cursor.fetchall()
+    forms, outcome = byte_forms(names), Outcome()
+    for one, attempt in keys:
+        try:
+            body = request_body_of(conversation_id=one, number=attempt)
+        except ReplayError:
+            continue
+        if holds_any(body, forms):
+            _note(outcome, "conversations_generation.body_patch")
+    outcome.after = ["patches", str(keys[-1][0]), keys[-1][1]] if len(keys) == PATCHES else ["files", "", 0]
+    return outcome
+
+
+def _search_broker(names: Sequence[str]) -> Outcome:
+    """Messages carry the number of a run and nothing else; that is looked at, not believed."""
+    forms, outcome = byte_forms(names), Outcome()
+    try:
+        if any(holds_any(message, forms) for message in waiting_messages()):
+            _note(outcome, "the broker's messages")
+    except BrokerAwayError:
+        outcome.kept["broker, not asked"] = 1
     return outcome
 
 
@@ -128,10 +174,21 @@ def _search_files(names: Sequence[str], last: str) -> Outcome:
     forms, outcome = byte_forms(names), Outcome()
     for key in _files(folders[:1]):
         with blob_storage().open(key) as file:
-            if holds_any(bytes(file.read()), forms) or holds_any(key.encode(), forms):
-                _note(outcome, "blob storage")
-    outcome.after = ["files", folders[0], 0] if len(folders) > 1 else None
+            content = bytes(file.read())
+        if holds_any(content, forms) or holds_any(key.encode(), forms):
+            _note(outcome, "blob storage")
+        if holds_any(_inside(content), forms):
+            _note(outcome, "an archive file")
+    outcome.after = ["files", folders[0], 0] if len(folders) > 1 else ["broker", "", 0]
     return outcome
+
+
+def _inside(content: bytes) -> bytes:
+    """Return what an archive file holds; nothing of what is no archive."""
+    try:
+        return archived_lines(content) if is_compressed(content) else b""
+    except zstandard.ZstdError:
+        return b""
 
 
 def _folders() -> Iterator[str]:

@@ -47,6 +47,16 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "blob": {"size": 4, "created_at": NOW},
     "rawbody": {"sha256": b"\0" * 32, "size": 2, "compressed": b"{}", "created_at": NOW},
     "exchange": {},
+    "archive": {
+        "storage_key": "ab/abc",
+        "sha256": b"\0" * 32,
+        "size": 2,
+        "part_count": 1,
+        "byte_count": 2,
+        "next_seq": 7,
+        "content_sha256": b"\0" * 32,
+        "archived_at": NOW,
+    },
 }
 
 

@@ -137,6 +137,7 @@ def test_bytes_are_not_replaced_by_others(tree, columns):
 @pytest.mark.parametrize("columns", [{"text": "x", "shell": "{}"}, {"payload": b"x"}])
 def test_bytes_may_go(tree, state, columns):
     part(tree, **columns)
+    insert("archive", conversation_id=tree)
 
     change(f"bytes_state = '{state}', {GONE}")
 
@@ -174,6 +175,7 @@ def test_bytes_may_be_cut(tree):
 )
 def test_what_is_gone_does_not_come_back(tree, state, later):
     part(tree, text="x")
+    insert("archive", conversation_id=tree)
     change(f"bytes_state = '{state}', {GONE}")
 
     with refused(ONLY_LOSES):

@@ -8,12 +8,15 @@ from django.db import connection
 
 from access.models import Realm
 from config import roles
+from conversations.models import Archive
 from jobs.models import JobRun
 from jobs.services.starting import start_job
+from ledger.integrity.archives import ARCHIVE_RULES
 from ledger.integrity.rules import CONVERSATION_RULES, EFFECT_RULES
 from ledger.integrity.verifying import KIND, broken_rules, verify_integrity
 from ledger.models import ToolEffect
 from ledger.services.refunds import take_refund
+from retention.archiving import archive_bytes
 from tests.conversations.conftest import NOW, account, make_account, make_conversation, realm
 from tests.ledger.conftest import register, staff
 from tests.ledger.reconciliation.conftest import begins, charge_card, pays
@@ -52,7 +55,7 @@ def test_what_the_services_write_breaks_no_rule(pays, begins):
 
     assert job.report["holds"]
     assert job.counts == {"checked": {"conversations": 3, "effects": 3}}
-    assert set(job.report["rules"]) == {*CONVERSATION_RULES, *EFFECT_RULES}
+    assert set(job.report["rules"]) == {*CONVERSATION_RULES, *ARCHIVE_RULES, *EFFECT_RULES}
     assert (job.done, job.total) == (6, 6)
 
 
@@ -92,6 +95,25 @@ def test_what_was_broken_past_the_database_is_named(pays, admin_url, rule):
 
     assert len(found[rule]) == 1
     assert UUID(found[rule][0][:36]) in (effect.pk, effect.conversation_id)
+
+
+def test_an_archive_that_is_not_there_or_not_as_it_was_is_named(pays, settings, tmp_path):
+    backend = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = {**settings.STORAGES, "blobs": backend}
+    damaged, missing = (pays(reference).conversation_id for reference in ("ch_1", "ch_2"))
+    for conversation_id in (damaged, missing):
+        archive_bytes(conversation_id=conversation_id, now=NOW)
+    assert verify(at_once=1).report["holds"]
+    files = {pk: tmp_path / key for pk, key in Archive.objects.values_list("pk", "storage_key")}
+    files[damaged].write_bytes(files[damaged].read_bytes()[:-1])
+    files[missing].unlink()
+
+    rule = verify(at_once=1).report["rules"]["archive-opens"]
+
+    assert rule["broken"] == 2
+    said = {UUID(place[:36]): place for place in rule["places"]}
+    assert "checksum differs" in said[damaged]
+    assert "not in blob storage" in said[missing]
 
 
 @pytest.mark.django_db(transaction=True)

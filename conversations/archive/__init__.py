@@ -1,0 +1,1 @@
+"""The bytes of cold conversations, in one file each: how they lie there, and how they are read."""
