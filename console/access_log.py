@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 import django_filters
@@ -11,7 +12,7 @@ from django.db.models import Max, Q, QuerySet
 from django.http import QueryDict
 
 from access.actors import ActorKind
-from access.models import AccessEntry, StatedReason
+from access.models import AccessEntry, ApiKey, StatedReason
 from access.models.log import AccessAction, TargetKind
 from access.reach import Reach
 from console.filtering import FilterGroup, filter_group
@@ -41,6 +42,7 @@ class Row:
 
 class AccessLogFilter(django_filters.FilterSet):
     who = django_filters.CharFilter(label="User name", method="by_who", max_length=150)
+    key = django_filters.NumberFilter(label="API key", method="by_key", min_value=1)
     action = django_filters.ChoiceFilter(choices=AccessAction.choices)
     target = django_filters.ChoiceFilter(field_name="target_kind", choices=TargetKind.choices)
     since = django_filters.IsoDateTimeFilter(label="From", field_name="at", lookup_expr="gte")
@@ -61,18 +63,24 @@ class AccessLogFilter(django_filters.FilterSet):
         tried = Q(actor_id="", action=AccessAction.SIGN_IN_FAILED, target_kind=TargetKind.USER, target_id=key)
         return queryset.filter(Q(actor_kind=ActorKind.STAFF, actor_id=key) | tried)
 
+    def by_key(self, queryset: QuerySet[AccessEntry], name: str, value: Decimal) -> QuerySet[AccessEntry]:
+        """What the application with this key did."""
+        return queryset.filter(actor_kind=ActorKind.APPLICATION, actor_id=str(int(value)))
+
 
 def listed(reach: Reach) -> QuerySet[AccessEntry]:
     """Return the lines of the realms in reach, and those of no realm: sign-ins, refusals, lists."""
-    return AccessEntry.objects.filter(reach.within("realm_id") | Q(realm=None)).select_related("realm")
+    entries = AccessEntry.objects.select_related("realm")
+    # Every realm is an empty condition, and “empty or of no realm” would be read as “of no realm”.
+    return entries if reach.sees_all else entries.filter(reach.within("realm_id") | Q(realm=None))
 
 
 def rows_of(entries: Iterable[AccessEntry]) -> list[Row]:
-    """Return the rows of one page, in two more queries: names of staff, and stated reasons."""
+    """Return the rows of one page, in three more queries: names of staff and of keys, and stated reasons."""
     page = list(entries)
-    names = _names(page)
+    names, keys = _names(page), _keys(page)
     reasons = StatedReason.objects.in_bulk({entry.reason_id for entry in page if entry.reason_id})
-    return [_row(entry, names, reasons.get(entry.reason_id)) for entry in page]
+    return [_row(entry, names, keys, reasons.get(entry.reason_id)) for entry in page]
 
 
 def newest_id(entries: QuerySet[AccessEntry]) -> int:
@@ -117,12 +125,20 @@ def _names(entries: Sequence[AccessEntry]) -> dict[str, str]:
     return {str(key): name for key, name in known.values_list("pk", "username")}
 
 
-def _row(entry: AccessEntry, names: dict[str, str], reason: StatedReason | None) -> Row:
-    is_staff = entry.actor_kind == ActorKind.STAFF
-    who = names.get(entry.actor_id, entry.actor_id) if is_staff else f"{entry.actor_kind} {entry.actor_id}"
+def _keys(entries: Sequence[AccessEntry]) -> dict[str, str]:
+    ids = {entry.actor_id for entry in entries if entry.actor_kind == ActorKind.APPLICATION}
+    wanted = {int(key) for key in ids if key.isdecimal()}
+    if not wanted:
+        return {}
+    return {str(key.pk): str(key) for key in ApiKey.objects.filter(pk__in=wanted)}
+
+
+def _row(entry: AccessEntry, names: dict[str, str], keys: dict[str, str], reason: StatedReason | None) -> Row:
+    known = {ActorKind.STAFF: names, ActorKind.APPLICATION: keys}.get(ActorKind(entry.actor_kind), {})
+    plain = entry.actor_id if entry.actor_kind == ActorKind.STAFF else f"{entry.actor_kind} {entry.actor_id}"
     is_user = entry.target_kind == TargetKind.USER
     target = names.get(entry.target_id, entry.target_id) if is_user else entry.target_id
-    return Row(entry, who=who.strip(), target=target, reason=reason)
+    return Row(entry, who=known.get(entry.actor_id, plain).strip(), target=target, reason=reason)
 
 
 def _cells(row: Row) -> tuple[Any, ...]:

@@ -72,7 +72,10 @@ SECTIONS: Final = (
     Section(
         "Access",
         ("access", "auth"),
-        (Page("Access log", "console:access-log", "access.read_access_log"),),
+        (
+            Page("Access log", "console:access-log", "access.read_access_log"),
+            Page("API keys", "console:api-keys", "access.manage_keys"),
+        ),
     ),
     Section(
         "Jobs",

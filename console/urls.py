@@ -4,6 +4,7 @@ from console.views import (
     abandoned,
     access_log,
     accounts,
+    api_keys,
     bodies,
     compare,
     conversation,
@@ -79,6 +80,14 @@ JOBS: list[URLPattern | URLResolver] = [
     path("runs/<uuid:run_id>/resume/", jobs.go_on, name="resume-job"),
 ]
 
+API_KEYS: list[URLPattern | URLResolver] = [
+    path("", api_keys.api_keys, name="api-keys"),
+    path("new/", api_keys.new_api_key, name="new-api-key"),
+    path("<int:key_id>/", api_keys.api_key, name="api-key"),
+    path("<int:key_id>/exchange/", api_keys.exchange_api_key, name="exchange-api-key"),
+    path("<int:key_id>/revoke/", api_keys.revoke_api_key, name="revoke-api-key"),
+]
+
 MONEY: list[URLPattern | URLResolver] = [
     path("effects/", effects.effects, name="effects"),
     path("effects/list.csv", effects.effects_csv, name="effects-csv"),
@@ -137,6 +146,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("search/", search, name="search"),
     path("keys/", single_keys, name="single-keys"),
+    path("api-keys/", include(API_KEYS)),
     path("conversations/", conversations.conversations, name="conversations"),
     path("conversations/list.csv", conversations.conversations_csv, name="conversations-csv"),
     path("conversations/<uuid:conversation_id>/", include(CONVERSATION)),
