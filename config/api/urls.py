@@ -8,9 +8,11 @@ from drf_spectacular.views import SpectacularAPIView
 import config.api.schema  # noqa: F401 -- describes the keys to drf-spectacular
 from access.api.key import KeyView
 from config.api.problems import Problem, plain_answer
+from conversations.api.exchanges import ExchangesView
 
 VERSION_1: list[URLPattern | URLResolver] = [
     path("key", KeyView.as_view(), name="key"),
+    path("exchanges", ExchangesView.as_view(), name="exchanges"),
 ]
 
 
