@@ -218,6 +218,39 @@ def test_a_whole_turn_in_one_transaction_is_judged_at_its_end(asked):
     assert fetch("SELECT count(*) FROM conversations_message") == [(4,)]
 
 
+def test_rows_of_one_statement_are_judged_like_rows_of_many(tree):
+    go_on = (
+        "INSERT INTO conversations_message (conversation_id, seq, parent_seq, role, branch_reason, created_at)"
+        " SELECT %s, seq, parent, 'user', 'continue', now() FROM unnest(%s::int[], %s::int[]) AS n(seq, parent)"
+    )
+    execute(go_on, tree, [7, 8, 9], [5, 7, 8])
+
+    with refused(PASSED_OVER):
+        # The last goes on below message 3, which answers the first of two calls.
+        execute(go_on, tree, [10, 11, 12], [9, 10, 3])
+
+
+def test_calls_of_one_statement_are_judged_like_rows_of_many(tree):
+    with refused(PASSED_OVER):
+        for ordinal in (2, 3):
+            insert(
+                "messagepart",
+                conversation_id=tree,
+                seq=2,
+                ordinal=ordinal,
+                type="tool_use",
+                tool_call_id=f"call_{ordinal}",
+                tool_name="f",
+                payload=b"{}",
+            )
+        execute(
+            "INSERT INTO conversations_toolcall (conversation_id, seq, call_id, name, status, requested_at)"
+            " VALUES (%s, 2, 'call_2', 'f', 'unanswered', now()), (%s, 2, 'call_3', 'f', 'requested', now())",
+            tree,
+            tree,
+        )
+
+
 def test_a_call_added_later_to_a_message_that_was_passed_is_refused(tree):
     with refused(PASSED_OVER):
         add_call(tree, seq=2, ordinal=2, call_id="call_2")
