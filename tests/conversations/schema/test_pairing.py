@@ -220,8 +220,10 @@ def test_a_whole_turn_in_one_transaction_is_judged_at_its_end(asked):
 
 def test_rows_of_one_statement_are_judged_like_rows_of_many(tree):
     go_on = (
-        "INSERT INTO conversations_message (conversation_id, seq, parent_seq, role, branch_reason, created_at)"
-        " SELECT %s, seq, parent, 'user', 'continue', now() FROM unnest(%s::int[], %s::int[]) AS n(seq, parent)"
+        "INSERT INTO conversations_message"
+        " (conversation_id, seq, parent_seq, role, branch_reason, created_at)"
+        " SELECT %s, seq, parent, 'user', 'continue', now()"
+        " FROM unnest(%s::int[], %s::int[]) AS n(seq, parent)"
     )
     execute(go_on, tree, [7, 8, 9], [5, 7, 8])
 

@@ -154,16 +154,16 @@ def test_two_roots_make_a_fork(empty):
 
 def test_two_writers_of_siblings_wait_for_one_another(tree):
     """Else neither would see the fork that they make together."""
+    sibling = (
+        "SET lock_timeout = '200ms';"
+        "INSERT INTO conversations_message"
+        " (conversation_id, seq, parent_seq, role, branch_reason, created_at)"
+        f" VALUES ('{tree}', 8, 5, 'user', 'continue', now())"
+    )
     with transaction.atomic():
         insert("message", conversation_id=tree, seq=7, parent_seq=5)
-        with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic(using="owner"):
-            execute("SET LOCAL lock_timeout = '200ms'", using="owner")
-            execute(
-                "INSERT INTO conversations_message (conversation_id, seq, parent_seq, role, branch_reason,"
-                " created_at) VALUES (%s, 8, 5, 'user', 'continue', now())",
-                tree,
-                using="owner",
-            )
+        with pytest.raises(OperationalError, match="lock timeout"):
+            execute(sibling, using="owner")
 
 
 def test_a_fork_stays_a_fork(tree):
