@@ -37,7 +37,13 @@ def find_secrets(text: str, *, kinds: frozenset[SecretKind]) -> list[Span]:
 _DIGITS = re.compile(r"(?<![\d.,])(?<!\d[ -])\d(?:[ -]?\d){12,18}(?![ -]?\d)(?![.,]\d)")
 
 
+# What nearly every text lacks is asked first: it costs a twentieth of looking for whole secrets.
+_MAY_BE_CARD = re.compile(r"\d(?:[ -]?\d){12}")
+
+
 def find_cards(text: str) -> Iterator[Span]:
+    if not _MAY_BE_CARD.search(text):
+        return
     for match in _DIGITS.finditer(text):
         number = re.sub(r"[ -]", "", match[0])
         if is_card_number(number):
@@ -119,13 +125,21 @@ _KEYS = re.compile(
 _BEARER = re.compile(r"\b[Bb]earer\s+([A-Za-z0-9._~+/=-]{16,})")
 
 
+# One of these begins each of them.
+_KEY_MARKS = ("k_", "whsec_", "sk-", "AKIA", "ASIA", "gh", "glpat-", "xox", "AIza", "eyJ", "-----BEGIN")
+
+
 def find_keys(text: str) -> Iterator[Span]:
+    if not any(mark in text for mark in _KEY_MARKS):
+        return
     for match in _KEYS.finditer(text):
         yield Span(SecretKind.API_KEY, match.start(), match.end())
 
 
 def find_bearers(text: str) -> Iterator[Span]:
     """Only the token is cut: the word before it says what stood there."""
+    if "earer" not in text:
+        return
     for match in _BEARER.finditer(text):
         yield Span(SecretKind.BEARER, match.start(1), match.end(1))
 

@@ -4,14 +4,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db import transaction
+
 from access.actors import Actor
 from conversations.drafts import MessageDraft
 from conversations.errors import ConflictError, NotFoundError, StoreError
 from conversations.identity import unit_digests
 from conversations.models import Message
-from conversations.reads.path import read_messages
+from conversations.reads.path import StoredMessage, read_messages
+from conversations.redaction.drafts import CutMessage, cut_message, note_part_cuts
 from conversations.services.composing import refuse_malformed, refuse_unfit
-from conversations.services.placing import AS_ROOT, AT_HEAD, ClientIdUsedError, Run, place
+from conversations.services.placing import AS_ROOT, AT_HEAD, ClientIdUsedError, Placed, Run, place
 from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
 
 
@@ -39,17 +42,19 @@ def append_message(
     other content it is refused. Results must answer calls of the message
     before, once each; a call must be answered before the conversation goes on;
     and what the dialect's provider would refuse of it anywhere is refused.
+    Secrets that the account's switch names are cut out first.
     """
+    cut = cut_message(conversation_id=conversation_id, message=message)
     run = Run(
         conversation_id=conversation_id,
-        messages=[message],
+        messages=[cut.message],
         below=below,
         actor=actor,
         now=now,
         dialect=dialect,
-        units=unit_digests(message),
+        units=unit_digests(cut.message),
     )
-    return _place_once(run)
+    return _place_once(run, cut)
 
 
 def edit_message(
@@ -98,31 +103,41 @@ def _write_sibling(
 ) -> Appended:
     conversation_id = original.conversation_id
     below = AS_ROOT if original.parent_seq is None else original.parent_seq
+    cut = cut_message(conversation_id=conversation_id, message=message)
     run = Run(
         conversation_id=conversation_id,
-        messages=[message],
+        messages=[cut.message],
         below=below,
         actor=actor,
         now=now,
         head_reason=head_reason,
         branch_reason=branch_reason,
         dialect=Dialect(original.dialect) if original.dialect else None,
-        units=unit_digests(message),
+        units=unit_digests(cut.message),
     )
-    return _place_once(run)
+    return _place_once(run, cut)
 
 
-def _place_once(run: Run) -> Appended:
+def _place_once(run: Run, cut: CutMessage) -> Appended:
     refuse_unfit(run.messages[0], conversation_id=run.conversation_id)
     refuse_malformed(run.messages[0], dialect=run.dialect, conversation_id=run.conversation_id)
     try:
-        placed = place(run)
+        placed = _place_cut(run, cut) if cut.spans else place(run)
     except ClientIdUsedError:
         known = _stored(conversation_id=run.conversation_id, message=run.messages[0])
         if known is None:
             raise
         return known
     return Appended(conversation_id=run.conversation_id, seq=placed.last_seq, is_new=True)
+
+
+@transaction.atomic
+def _place_cut(run: Run, cut: CutMessage) -> Placed:
+    """Write the message and where it was cut: both or neither."""
+    placed = place(run)
+    spans = [(placed.last_seq, ordinal, span) for ordinal, span in cut.spans]
+    note_part_cuts(conversation_id=run.conversation_id, spans=spans, now=run.now)
+    return placed
 
 
 def _stored(*, conversation_id: UUID, message: MessageDraft) -> Appended | None:
@@ -137,14 +152,20 @@ def _stored(*, conversation_id: UUID, message: MessageDraft) -> Appended | None:
     if seq is None:
         return None
     [stored] = read_messages(conversation_id=conversation_id, seqs=[seq])
-    is_same = stored.draft.role == message.role and unit_digests(stored.draft) == unit_digests(message)
-    if not is_same and not stored.lost_parts:
+    if not says_the_same(stored, message):
         raise ConflictError(
             "client-id-used",
             f"client message id {message.client_message_id!r} was used for other content",
             place=f"conversation {conversation_id}, message {seq}",
         )
     return Appended(conversation_id=conversation_id, seq=seq, is_new=False)
+
+
+def says_the_same(stored: StoredMessage, message: MessageDraft) -> bool:
+    """Tell whether a message is the stored one by value; against one that lost bytes nothing can be said."""
+    if stored.lost_parts:
+        return True
+    return stored.draft.role == message.role and unit_digests(stored.draft) == unit_digests(message)
 
 
 def _message(*, conversation_id: UUID, seq: int) -> Message:

@@ -1,5 +1,6 @@
 """Attempts: begun before the model is asked, ended with an answer, a failure or a cancellation."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,8 @@ from conversations.identity import unit_digests
 from conversations.models import Conversation, Generation, Message, ToolCall
 from conversations.pricing.price import price_usage
 from conversations.reads.path import path_seqs
+from conversations.redaction.detectors import Span
+from conversations.redaction.drafts import cut_message, cut_words, note_part_cuts
 from conversations.services.composing import refuse_unfit
 from conversations.services.placing import Run, lock_conversation, place
 from conversations.vocabulary import BranchReason, Dialect, GenerationStatus, HeadMoveReason, Role
@@ -102,16 +105,22 @@ def finish_generation(
     """End an attempt: with its answer below its leaf and the head on it, or without one.
 
     Where the customer has turned to another branch meanwhile, the head stays
-    there. A failed attempt keeps its row, its tokens and its cost. Ending it
+    there. A failed attempt keeps its row, its tokens and its cost. Secrets that
+    the account's switch names are cut out of the answer and of the error. Ending it
     again in the same way returns what is stored; in another way is refused.
     """
     lock_conversation(conversation_id)
     generation = _open_or_same(conversation_id=conversation_id, number=number, outcome=outcome)
     if generation.finished_at is not None:
         return generation
+    cut, outcome = _cut(conversation_id, outcome)
     message, leaf_seq = outcome.message, generation.leaf_seq
     if message is not None and leaf_seq is not None:
-        generation.message_seq = _write_answer(generation, message, leaf_seq=leaf_seq, actor=actor, now=now)
+        generation.message_seq = seq = _write_answer(
+            generation, message, leaf_seq=leaf_seq, actor=actor, now=now
+        )
+        spans = [(seq, ordinal, span) for ordinal, span in cut]
+        note_part_cuts(conversation_id=conversation_id, spans=spans, now=now)
     elif message is not None:
         outcome = replace(outcome, notes=[*outcome.notes, LEAF_IS_GONE])
     for name, value in ending_columns(generation=generation, outcome=outcome, now=now).items():
@@ -119,6 +128,15 @@ def finish_generation(
     with explained(place=f"conversation {conversation_id}, attempt {number}"):
         generation.save(force_update=True)
     return generation
+
+
+def _cut(conversation_id: UUID, outcome: Outcome) -> tuple[Sequence[tuple[int, Span]], Outcome]:
+    """Cut the answer and the error's words; say where the answer was cut."""
+    error_message = cut_words(outcome.error_message, conversation_id=conversation_id)
+    if outcome.message is None:
+        return (), replace(outcome, error_message=error_message)
+    cut = cut_message(conversation_id=conversation_id, message=outcome.message)
+    return cut.spans, replace(outcome, message=cut.message, error_message=error_message)
 
 
 def cancel_generation(*, conversation_id: UUID, number: int, actor: Actor, now: datetime) -> Generation:

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from conversations.errors import constraint_of, explained
 from conversations.ids import mint_id
 from conversations.models import Account, Conversation
+from conversations.redaction.drafts import cut_words
 from conversations.services.erased import refuse_erased
 from conversations.vocabulary import ErasedKind, Source
 from conversations.wire.literals import readable_copy
@@ -38,7 +39,7 @@ def start_conversation(
     conversation = Conversation(
         id=mint_id(started_at or now),
         account_id=account_id,
-        title=readable_copy(title),
+        title=cut_words(readable_copy(title), account_id=account_id),
         source=source,
         external_ref=external_ref,
         parent_call_id=parent_call_id,

@@ -21,11 +21,13 @@ from access.actors import Actor
 from conversations.drafts import ImportedConversation
 from conversations.errors import StoreError, explained
 from conversations.imports.trouble import UnreadableError
-from conversations.models import Conversation, ErasedSubject, HeadMove, RawBody, ToolCall
+from conversations.models import Conversation, ErasedSubject, HeadMove, RawBody, RedactionSpan, ToolCall
 from conversations.reads.path import read_messages
+from conversations.redaction.switch import kinds_for
 from conversations.services.erased import subject_digest
 from conversations.services.importing.counting import counts_of
 from conversations.services.importing.planning import Known, Plan, original_digest, plan
+from conversations.services.importing.redacting import cut_imported, cuts_of
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.rows import RowBatch
 from conversations.services.placing import check_deferred
@@ -107,18 +109,25 @@ def _write(destination: Destination, conversations: Sequence[ImportedConversatio
         # Asked with the lock held: an erasure that was waited for is seen.
         erased = _of_the_erased(destination, conversations)
         gone = {id(one) for one in erased}
-        plans = _plan_and_add(batch, [one for one in conversations if id(one) not in gone])
+        kinds = kinds_for(account_id=destination.account_id, realm_id=destination.realm_id)
+        kept = cut_imported([one for one in conversations if id(one) not in gone], kinds=kinds)
+        cuts: list[RedactionSpan] = []
+        plans = _plan_and_add(batch, kept, cuts=cuts if kinds else None)
         with connection.cursor() as cursor:
             # The search's index takes an import's words in fewer, larger helpings; `settle_search` ends it.
             cursor.execute("SET LOCAL gin_pending_list_limit = '64MB'")
         batch.copy()
+        RedactionSpan.objects.bulk_create(cuts)
         _update_known(batch)
         # At commit nobody would be there to say which conversation was refused.
         check_deferred()
     return Written(plans, erased)
 
 
-def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation]) -> list[Plan]:
+def _plan_and_add(
+    batch: RowBatch, conversations: Sequence[ImportedConversation], *, cuts: list[RedactionSpan] | None
+) -> list[Plan]:
+    """Lay out what each adds; `cuts` takes where something was cut, None where nothing is."""
     ids = _lock_known(batch.account_id, [one.external_ref for one in conversations])
     imported = _last_originals(list(ids.values()))
     plans = []
@@ -133,7 +142,9 @@ def _plan_and_add(batch: RowBatch, conversations: Sequence[ImportedConversation]
         one = plan(conversation, account_id=batch.account_id, known=known)
         plans.append(one)
         if not one.adds_nothing:
-            ids[conversation.external_ref] = batch.add(one)
+            ids[conversation.external_ref] = conversation_id = batch.add(one)
+            if cuts is not None:
+                cuts += cuts_of(one, conversation_id, now=batch.now)
     return plans
 
 

@@ -2,10 +2,11 @@ import json
 
 import pytest
 
-from conversations.redaction.cutting import cut_body
+from conversations.redaction.cutting import cut_body, cut_text
 from conversations.vocabulary import SecretKind
 
 CARDS = frozenset({SecretKind.CARD})
+EVERY = frozenset(SecretKind)
 MARK = "[cut: card number]"
 CARD = "4242424242424242"
 
@@ -73,3 +74,16 @@ def test_two_blocks_that_arrive_together_are_two_texts():
 
 def test_bytes_that_are_no_text_come_through():
     assert cut(b'{"a":"\xff\xfe ' + CARD.encode() + b'"}').startswith(b'{"a":"')
+
+
+@pytest.mark.parametrize("secret", ["4242424242424242", "DE89370400440532013000", "sk-" + "a" * 24])
+@pytest.mark.parametrize("around", ["{}", "a {} b", "-{}", "{}.", "x{}", "{}7", '"{}"', "\\{}", "ü{}\n"])
+def test_a_body_is_cut_where_each_of_its_texts_would_be(secret, around):
+    """One look at a whole body that escapes nothing finds what a look at each literal finds."""
+    said = around.format(secret)
+    for is_ascii in (True, False):
+        body = json.dumps({"content": [said, "and"], "n": 1}, ensure_ascii=is_ascii).encode()
+
+        cut = json.loads(cut_body(body, kinds=EVERY).body)
+
+        assert cut == {"content": [cut_text(said, kinds=EVERY).text, "and"], "n": 1}

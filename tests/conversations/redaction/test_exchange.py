@@ -5,12 +5,12 @@ import json
 import pytest
 
 from conversations.models import Generation, MessagePart, RawBody, RedactionSpan
-from conversations.redaction.switch import report_false_hit, set_kinds
+from conversations.redaction.switch import report_false_hit
 from conversations.replay.bodies import request_body_of
 from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect, SecretKind
 from tests.conversations.conftest import NOW
-from tests.conversations.schema.rows import fetch
+from tests.conversations.redaction.conftest import everywhere
 from tests.ledger.seen import AGENT
 
 pytestmark = pytest.mark.django_db
@@ -36,20 +36,6 @@ ANSWER = json.dumps(
 ).encode()
 
 
-@pytest.fixture
-def switch(account, django_user_model):
-    def turn(*kinds, account_id=account.pk):
-        return set_kinds(
-            realm_id=account.realm_id,
-            account_id=account_id,
-            kinds=frozenset(kinds),
-            user=django_user_model.objects.get_or_create(username="petra")[0],
-            now=NOW,
-        )
-
-    return turn
-
-
 def record(account, **given):
     return record_exchange(
         account=account,
@@ -61,15 +47,6 @@ def record(account, **given):
         http_status=200,
         **given,
     )
-
-
-def everywhere(text):
-    tables = fetch("SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'conversations\\_%'")
-    return [
-        table
-        for (table,) in tables
-        if fetch(f'SELECT 1 FROM "{table}" t WHERE position(%s IN t::text) > 0 LIMIT 1', text)
-    ]
 
 
 def test_a_card_number_is_in_no_table(account, switch):
