@@ -14,6 +14,7 @@ from access.reach import Reach
 from console.filtering import FilterGroup, filter_group
 from console.masking import masked_name
 from console.states import effect_state
+from console.titles import Titles
 from conversations.filters import last_attempts
 from conversations.models import Conversation
 from conversations.vocabulary import GenerationStatus, Source
@@ -36,6 +37,7 @@ class Row:
     """One conversation of the list; what names a person is masked already."""
 
     conversation: Conversation
+    title: str
     customer: str
     status: str
     model: str
@@ -59,11 +61,15 @@ def listed(reach: Reach) -> QuerySet[Conversation]:
     )
 
 
-def rows_of(conversations: Iterable[Conversation], *, sees_effects: bool) -> list[Row]:
+def rows_of(
+    conversations: Iterable[Conversation], *, sees_effects: bool, titles: Titles | None = None
+) -> list[Row]:
     """Return the rows of one page; effects of all of them are read in one query."""
-    page = list(conversations)
+    page, titles = list(conversations), titles or Titles()
     effects = _effects([conversation.id for conversation in page]) if sees_effects else {}
-    return [_row(conversation, effects.get(conversation.id, ())) for conversation in page]
+    return [
+        _row(conversation, titles.of(conversation), effects.get(conversation.id, ())) for conversation in page
+    ]
 
 
 def csv_rows(conversations: QuerySet[Conversation], *, sees_effects: bool) -> Iterator[tuple[Any, ...]]:
@@ -121,11 +127,12 @@ def _effects(conversation_ids: list[UUID]) -> dict[UUID, tuple[str, ...]]:
     return {key: tuple(dict.fromkeys(states)) for key, states in found.items()}
 
 
-def _row(conversation: Conversation, effects: tuple[str, ...]) -> Row:
+def _row(conversation: Conversation, title: str, effects: tuple[str, ...]) -> Row:
     last: dict[str, str] = getattr(conversation, "last_attempt", None) or {}
     account = conversation.account
     return Row(
         conversation=conversation,
+        title=title,
         customer=masked_name(account.label),
         status=last.get("status", ""),
         model=last.get("served") or last.get("requested", ""),

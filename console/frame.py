@@ -13,4 +13,10 @@ def frame_context(request: HttpRequest, *, now: datetime, title: str, subtitle: 
     `subtitle` is the line under the title that says what the page is for. Both may hold text from
     outside: the frame shows what it hides.
     """
-    return {**admin.site.each_context(request), "now": now, "title": title, "subtitle": subtitle}
+    return {
+        **admin.site.each_context(request),
+        "now": now,
+        "title": title,
+        "subtitle": subtitle,
+        "is_ours": True,
+    }

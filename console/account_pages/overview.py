@@ -7,8 +7,12 @@ from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Q, Sum
 
+from access.permissions import holds
+from access.rights import RightName
+from console.titles import titles_for
 from conversations.models import Account, Conversation, Generation
 from conversations.vocabulary import CostConfidence
 from ledger.models import ToolEffect
@@ -36,22 +40,32 @@ class ListedEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class TitledConversation:
+    """A conversation with the title that whoever looks may read."""
+
+    conversation: Conversation
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
-    conversations: Sequence[Conversation]
+    conversations: Sequence[TitledConversation]
     has_more_conversations: bool
     spend: Spend | None = None
     totals: list[Total] = field(default_factory=list)
     effects: list[ListedEffect] = field(default_factory=list)
 
 
-def read_overview(*, account: Account, now: datetime, sees_costs: bool, sees_effects: bool) -> Overview:
-    """Return what the page shows; five queries at most, however much the account did."""
+def read_overview(*, account: Account, user: User, now: datetime) -> Overview:
+    """Return what the page shows to `user`; six queries at most, however much the account did."""
+    sees_costs, sees_effects = holds(user, RightName.READ_COSTS), holds(user, RightName.READ_EFFECTS)
     conversations = list(
         Conversation.objects.filter(account=account).order_by("-last_activity_at", "-id")[: MOST + 1]
     )
+    titles = titles_for(user=user, ids={conversation.pk for conversation in conversations}, now=now)
     effects = ToolEffect.objects.filter(account=account)
     return Overview(
-        conversations=conversations[:MOST],
+        conversations=[TitledConversation(found, titles.of(found)) for found in conversations[:MOST]],
         has_more_conversations=len(conversations) > MOST,
         spend=_spend(account.pk, now) if sees_costs else None,
         # A refund is no second sum: it stands with its charge, as given back.

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 import django_filters
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import QueryDict
 
 from access.reach import Reach
 from console.filtering import FilterGroup, filter_group
 from console.finance.chain import names_of
+from console.titles import titles_for
 from conversations.models import Conversation
 from ledger.models import Compensation, GuardQuestion, WebhookEvent
 from ledger.vocabulary import CompensationOrigin, CompensationState, GuardReason
@@ -108,11 +110,12 @@ def questions(reach: Reach) -> QuerySet[GuardQuestion]:
     return GuardQuestion.objects.filter(reach.within("realm_id")).select_related("earlier_effect")
 
 
-def question_rows(found: Sequence[GuardQuestion]) -> list[QuestionRow]:
+def question_rows(found: Sequence[GuardQuestion], *, user: User, now: datetime) -> list[QuestionRow]:
+    """Return the rows of a page with the titles that `user` may read; three queries."""
     names = names_of({row.answered_by_id for row in found})
-    titles: dict[UUID, str] = dict(
-        Conversation.objects.filter(pk__in={row.conversation_id for row in found}).values_list("pk", "title")
-    )
+    ids = {row.conversation_id for row in found}
+    readable = titles_for(user=user, ids=ids, now=now)
+    titles = {asked.pk: readable.of(asked) for asked in Conversation.objects.filter(pk__in=ids)}
     return [
         QuestionRow(row, titles.get(row.conversation_id, ""), names.get(row.answered_by_id, ""))
         for row in found

@@ -12,8 +12,8 @@ from access.actors import ActorKind
 from access.models.log import AccessAction, AccessEntry, StatedReason, TargetKind
 from access.reach import Reach
 from access.reading import as_application
-from console.moments import moment_text
 from console.thread.links import conversation_url
+from console.titles import titles_for
 from conversations.models import Account, Conversation
 
 MOST: Final = 8
@@ -39,8 +39,8 @@ class Work:
     url: str
 
 
-def recent_work(*, user: User, reach: Reach) -> list[Work]:
-    """Return the last things the user worked on, each once, newest first; four queries."""
+def recent_work(*, user: User, reach: Reach, now: datetime) -> list[Work]:
+    """Return the last things the user worked on, each once, newest first; five queries."""
     entries = AccessEntry.objects.filter(
         actor_kind=ActorKind.STAFF, actor_id=str(user.pk), action__in=list(_DID)
     ).order_by("-at", "-id")[:_LOOKED_AT]
@@ -53,7 +53,7 @@ def recent_work(*, user: User, reach: Reach) -> list[Work]:
         if subject is not None:
             latest.setdefault(subject, entry)
     shown = list(latest.values())[: MOST * 2]
-    titles = _titles(shown, reach)
+    titles = _titles(shown, reach, user=user, now=now)
     tickets = _tickets(shown)
     found = (_work(entry, titles, tickets) for entry in shown)
     return [work for work in found if work is not None][:MOST]
@@ -65,20 +65,17 @@ def _own_subject(entry: AccessEntry) -> str | None:
     return f"{entry.target_kind} {entry.target_id}" if named else None
 
 
-def _titles(entries: list[AccessEntry], reach: Reach) -> dict[UUID, str]:
-    conversations = Conversation.objects.filter(
-        reach.within("account__realm_id"),
-        pk__in={entry.conversation_id for entry in entries if entry.conversation_id},
-    ).only("title", "started_at", "created_at")
+def _titles(entries: list[AccessEntry], reach: Reach, *, user: User, now: datetime) -> dict[UUID, str]:
+    ids = {entry.conversation_id for entry in entries if entry.conversation_id}
+    conversations = Conversation.objects.filter(reach.within("account__realm_id"), pk__in=ids).only(
+        "title", "started_at", "created_at"
+    )
+    readable = titles_for(user=user, ids=ids, now=now)
     accounts = Account.objects.filter(
         reach.within("realm_id"), pk__in={entry.account_id for entry in entries if entry.account_id}
     ).only("external_id")
-    titles = {found.pk: found.title or _untitled(found) for found in conversations}
+    titles = {found.pk: readable.of(found) for found in conversations}
     return titles | {account.pk: f"Account {account.external_id}" for account in accounts}
-
-
-def _untitled(conversation: Conversation) -> str:
-    return f"Conversation of {moment_text(conversation.started_at or conversation.created_at)}"
 
 
 def _tickets(entries: list[AccessEntry]) -> dict[UUID, str]:

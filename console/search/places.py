@@ -1,7 +1,7 @@
 """The exact places of pasted ids, each with what it is and the page that opens there."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from console.masking import masked_name
 from console.search.ledger_ids import effect_places, event_places
 from console.search.place import Place
 from console.thread.links import conversation_url, message_url
+from console.titles import Titles, label_of
 from conversations.models import Conversation, ConversationNote, ToolCall
 from conversations.search.lookup import MOST, TRIED, HitKind, IdHit, find_by_id, find_by_prefix
 from conversations.search.pasted import Pasted, shouted
@@ -50,9 +51,25 @@ class ExactSearch:
     tried: list[Tried] = field(default_factory=list)
     accounts: list[UUID] = field(default_factory=list)
 
+    def withhold(self, titles: Titles) -> None:
+        """Leave out the titles that whoever looks may not read."""
+        self.places = [_titled(place, titles) for place in self.places]
+        self.prefixed = [_titled(place, titles) for place in self.prefixed]
+
+    @property
+    def conversations(self) -> set[UUID]:
+        found = (place.conversation_id for place in (*self.places, *self.prefixed))
+        return {conversation_id for conversation_id in found if conversation_id is not None}
+
     @property
     def shouted(self) -> list[str]:
         return [tried.shouted for tried in self.tried if tried.shouted]
+
+
+def _titled(place: Place, titles: Titles) -> Place:
+    if place.conversation_id is None or titles.may_read(place.conversation_id):
+        return place
+    return replace(place, title=label_of(place.conversation_id))
 
 
 def looked_in(*, sees_effects: bool) -> list[str]:

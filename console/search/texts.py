@@ -9,13 +9,10 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from access.models.log import StatedReason
-from access.permissions import holds
 from access.reach import Reach
-from access.reading import as_application
-from access.rights import RightName
 from console.filtering import FilterGroup, filter_group
 from console.thread.links import conversation_url
+from console.titles import label_of, titles_for
 from conversations.models import Account
 from conversations.search.words import Within, WordHit, search_words
 from conversations.vocabulary import GenerationStatus
@@ -36,6 +33,7 @@ class Text:
     """`pieces` are (words, is found) in order."""
 
     hit: WordHit
+    title: str
     kind: str
     url: str
     pieces: list[tuple[str, bool]]
@@ -58,8 +56,8 @@ def find_texts(*, words: str, narrowed: Narrowed, user: User, now: datetime) -> 
     if narrowed.unknown_account:
         return []
     hits = search_words(text=words, within=narrowed.within)
-    opened = _opened(user, {hit.conversation_id for hit in hits}, now)
-    return [_text(hit, is_open=opened is None or hit.conversation_id in opened) for hit in hits]
+    titles = titles_for(user=user, ids={hit.conversation_id for hit in hits}, now=now)
+    return [_text(hit, is_open=titles.may_read(hit.conversation_id)) for hit in hits]
 
 
 def narrow(*, query: QueryDict, reach: Reach, now: datetime) -> Narrowed:
@@ -96,22 +94,12 @@ def narrowing_groups(query: QueryDict, texts: Sequence[Text]) -> list[FilterGrou
     return groups
 
 
-def _opened(user: User, conversation_ids: set[UUID], now: datetime) -> set[UUID] | None:
-    """The conversations of these whose texts the user may read now; None where that is all of them."""
-    if holds(user, RightName.READ_BODIES_FREELY):
-        return None
-    reasons = StatedReason.objects.filter(
-        user=user, conversation_id__in=conversation_ids, valid_until__gt=now
-    )
-    with as_application():
-        return set(reasons.values_list("conversation_id", flat=True))
-
-
 def _text(hit: WordHit, *, is_open: bool) -> Text:
     address = conversation_url(hit.conversation_id, m=hit.seq)
     snippet, marks = (hit.snippet, hit.marks) if is_open else _one_line(hit.snippet, hit.marks)
     return Text(
         hit=hit,
+        title=hit.title if is_open and hit.title.strip() else label_of(hit.conversation_id),
         kind=_KINDS.get(hit.type, "Message"),
         url=f"{address}#m{hit.seq}",
         pieces=_pieces(snippet, marks),

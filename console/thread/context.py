@@ -14,10 +14,10 @@ from console.forms import NoteForm
 from console.frame import frame_context
 from console.markup.blocks import Sight
 from console.masking import masked_email, masked_name
-from console.moments import moment_text
 from console.opening import Opening
 from console.thread.links import base_url, page_url
 from console.thread.page import PIECE, Asked, ConversationPage, Fold, Thread
+from console.titles import title_of
 from conversations.models import Conversation
 
 PURPOSE = "What the customer saw, what each answer took, and what the tools did."
@@ -29,7 +29,9 @@ def page_context(
     conversation = page.conversation
     account = conversation.account
     return {
-        **frame_context(request, now=now, title=title_of(conversation), subtitle=PURPOSE),
+        **frame_context(
+            request, now=now, title=title_of(conversation, is_open=opening.is_open), subtitle=PURPOSE
+        ),
         **piece_context(request, conversation, page.thread, opening=opening, asked=asked),
         "page": page,
         "began_at": conversation.started_at or conversation.created_at,
@@ -79,13 +81,6 @@ def sight_of(request: HttpRequest, conversation: Conversation, opening: Opening,
         shows_effects=may(request, RightName.READ_EFFECTS),
         found=found,
     )
-
-
-def title_of(conversation: Conversation) -> str:
-    """Return the title, or when an untitled conversation began."""
-    if conversation.title.strip():
-        return conversation.title
-    return f"Conversation of {moment_text(conversation.started_at or conversation.created_at)}"
 
 
 def may(request: HttpRequest, right: RightName) -> bool:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 import django_filters
+from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.lookups import IsNull
 from django.http import QueryDict
@@ -13,6 +15,7 @@ from django.http import QueryDict
 from access.reach import Reach
 from console.filtering import FilterGroup, filter_group
 from console.periods import Period, period_group
+from console.titles import titles_for
 from conversations.models import Conversation, ToolCall
 from conversations.vocabulary import CallStatus
 
@@ -66,10 +69,12 @@ def listed(reach: Reach, period: Period) -> QuerySet[ToolCall]:
     return calls.filter(Exists(seen))
 
 
-def rows_of(calls: Iterable[ToolCall]) -> list[Row]:
+def rows_of(calls: Iterable[ToolCall], *, user: User, now: datetime) -> list[Row]:
+    """Return the rows of a page with the titles that `user` may read; two queries."""
     page = list(calls)
     ids: set[UUID] = {call.conversation_id for call in page}
-    titles = dict(Conversation.objects.filter(pk__in=ids).values_list("pk", "title"))
+    readable = titles_for(user=user, ids=ids, now=now)
+    titles = {found.pk: readable.of(found) for found in Conversation.objects.filter(pk__in=ids)}
     return [Row(call, titles.get(call.conversation_id, "")) for call in page]
 
 

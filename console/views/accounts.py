@@ -62,12 +62,7 @@ def accounts(request: HttpRequest) -> HttpResponse:
 def account(request: HttpRequest, account_id: UUID) -> HttpResponse:
     now = timezone.now()
     found = reachable_account(request, account_id)
-    overview = read_overview(
-        account=found,
-        now=now,
-        sees_costs=holds(request.user, RightName.READ_COSTS),
-        sees_effects=holds(request.user, RightName.READ_EFFECTS),
-    )
+    overview = read_overview(account=found, user=staff_of(request), now=now)
     _log(request, found, AccessAction.OPEN)
     context = frame_context(
         request,

@@ -22,10 +22,10 @@ from console.frame import frame_context
 from console.opening import Opening, log_opening, opening_for
 from console.thread.attachments import file_of
 from console.thread.attempt_page import read_attempt_page
-from console.thread.context import title_of
 from console.thread.curl import curl_command
 from console.thread.next_body import read_next_body
 from console.thread.raw_part import RawPart, read_raw_part
+from console.titles import title_of
 from console.views.conversation import reachable
 from conversations.models import Conversation, RawBody
 from conversations.replay import ReplayError, request_body_of
@@ -51,7 +51,7 @@ def part(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: int) ->
         request,
         now=timezone.now(),
         title=f"Message {seq}, block {ordinal}",
-        subtitle=f"{title_of(found)}: the block as it is stored.",
+        subtitle=f"{title_of(found, is_open=opening.is_open)}: the block as it is stored.",
     )
     context |= {"conversation": found, "part": shown, "sees_raw": opening.sees_raw}
     return render(request, "console/conversation/part.html", context)
@@ -85,7 +85,10 @@ def attempt(request: HttpRequest, conversation_id: UUID, number: int) -> HttpRes
     opening = opening_for(user=staff_of(request), conversation=found, now=now)
     _log(request, found, opening, AccessAction.OPEN, TargetKind.ATTEMPT, f"{found.pk}/{number}")
     context = frame_context(
-        request, now=now, title=f"Attempt {number}", subtitle=f"{title_of(found)}: what this attempt took."
+        request,
+        now=now,
+        title=f"Attempt {number}",
+        subtitle=f"{title_of(found, is_open=opening.is_open)}: what this attempt took.",
     )
     context |= {"conversation": found, "page": page, "generation": page.generation, "opening": opening}
     if opening.sees_raw and page.has_body and page.dialect:
@@ -131,11 +134,12 @@ def next_body(request: HttpRequest, conversation_id: UUID, seq: int) -> HttpResp
     _log(request, found, opening, action, TargetKind.MESSAGE, f"{found.pk}#{seq}")
     if action == AccessAction.DOWNLOAD:
         return download(name=f"next-{found.pk.hex[-8:]}-{seq}.json", content=page.body)
+    title = title_of(found, is_open=opening.is_open)
     context = frame_context(
         request,
         now=timezone.now(),
         title=f"Next body after message {seq}",
-        subtitle=f"{title_of(found)}: what would be sent to go on from here. Nothing is sent.",
+        subtitle=f"{title}: what would be sent to go on from here. Nothing is sent.",
     )
     context |= {"conversation": found, "page": page, "seq": seq}
     return render(request, "console/conversation/next_body.html", context)
@@ -188,7 +192,7 @@ def _raw_part(found: Conversation, seq: int, ordinal: int) -> RawPart:
 
 def _not_replayable(request: HttpRequest, found: Conversation, error: ReplayError) -> HttpResponse:
     context = frame_context(
-        request, now=timezone.now(), title="No longer replayable", subtitle=title_of(found)
+        request, now=timezone.now(), title="No longer replayable", subtitle=title_of(found, is_open=True)
     )
     context |= {"conversation": found, "error": error}
     return render(request, "console/conversation/not_replayable.html", context, status=409)

@@ -19,7 +19,8 @@ from access.rights import RightName
 from console.frame import frame_context
 from console.opening import log_opening, opening_for
 from console.thread.compare import Comparison, read_comparison
-from console.thread.context import sight_of, title_of
+from console.thread.context import sight_of
+from console.titles import title_of
 from console.views.conversation import number_in, reachable
 
 
@@ -47,12 +48,12 @@ def compare(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
             target_kind=TargetKind.CONVERSATION if opening.is_open else TargetKind.PAGE,
             target_id=f"{found.pk}#{comparison.a.leaf}~{comparison.b.leaf}",
         )
+    title = title_of(found, is_open=opening.is_open)
     fork = f"From the fork after #{comparison.fork}" if comparison.fork else "From their roots"
-    context = frame_context(
-        request, now=now, title="Compare two branches", subtitle=f"{title_of(found)}. {fork}."
-    )
+    context = frame_context(request, now=now, title="Compare two branches", subtitle=f"{title}. {fork}.")
     context |= {
         "conversation": found,
+        "conversation_title": title,
         "comparison": comparison,
         "sides": [comparison.a, comparison.b],
         "opening": opening,

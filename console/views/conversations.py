@@ -9,8 +9,8 @@ from django.views.decorators.http import require_GET
 
 from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, holds, requires
-from access.reach import reach_of
+from access.permissions import actor_of, holds, requires, staff_of
+from access.reach import Reach, reach_of
 from access.reading import reading_rows, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
@@ -19,6 +19,7 @@ from console.csv import csv_lines
 from console.filtering import CURSORS, without
 from console.filters import ListedConversationFilter
 from console.frame import frame_context
+from console.titles import titles_for
 from conversations.models import Conversation
 from conversations.paging import BadCursorError, page_by_key
 
@@ -36,7 +37,7 @@ TYPED = ("title", "account", "realm", "model", "tool", "active_until")
 def conversations(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     reach = reach_of(request.user)
-    filters = ListedConversationFilter(request.GET, queryset=listed(reach))
+    filters = _filters(request, reach)
     found = filters.qs if filters.is_valid() else Conversation.objects.none()
     try:
         page = page_by_key(
@@ -48,8 +49,9 @@ def conversations(request: HttpRequest) -> HttpResponse:
         )
     except BadCursorError as error:
         raise BadRequest(str(error)) from error
+    titles = titles_for(user=staff_of(request), ids={row.pk for row in page.rows}, now=now)
     context = frame_context(request, now=now, title=TITLE, subtitle=PURPOSE) | {
-        "rows": rows_of(page.rows, sees_effects=holds(request.user, RightName.READ_EFFECTS)),
+        "rows": rows_of(page.rows, sees_effects=holds(request.user, RightName.READ_EFFECTS), titles=titles),
         "form": filters.form,
         "groups": filter_groups(request.GET, now=now),
         "clear": reverse("console:conversations"),
@@ -57,7 +59,7 @@ def conversations(request: HttpRequest) -> HttpResponse:
         "newer": _beside(request.GET, "before", page.newer),
         "older": _beside(request.GET, "after", page.older),
         "csv": _csv_url(request),
-        "typed": TYPED,
+        "typed": [name for name in TYPED if name in filters.filters],
         "widen": [("Every conversation", reverse("console:conversations"))],
         "shows_realms": reach.sees_all or len(reach.realm_ids) > 1,
         "kept": _kept_by_links(request.GET),
@@ -71,7 +73,7 @@ def conversations(request: HttpRequest) -> HttpResponse:
 def conversations_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Stream the whole filtered list. The row in the access log stands before the first line leaves."""
     reach = reach_of(request.user)
-    filters = ListedConversationFilter(request.GET, queryset=listed(reach))
+    filters = _filters(request, reach)
     if not filters.is_valid():
         raise BadRequest("a filter of this list cannot be read")
     log_access(
@@ -89,6 +91,14 @@ def conversations_csv(request: HttpRequest) -> StreamingHttpResponse:
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": 'attachment; filename="conversations.csv"'},
     )
+
+
+def _filters(request: HttpRequest, reach: Reach) -> ListedConversationFilter:
+    """Words of titles are words that were said: only who may read texts can ask for them."""
+    filters = ListedConversationFilter(request.GET, queryset=listed(reach))
+    if not holds(request.user, RightName.READ_BODIES):
+        del filters.filters["title"]
+    return filters
 
 
 def _beside(query: QueryDict, name: str, cursor: str) -> str:

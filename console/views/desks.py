@@ -68,7 +68,7 @@ def questions(request: HttpRequest) -> HttpResponse:
         subtitle="Calls that would do again what was done before. An answer is for this call alone, once.",
     )
     context |= list_context(request.GET, page) | {
-        "rows": desks.question_rows(page.rows),
+        "rows": desks.question_rows(page.rows, user=staff_of(request), now=timezone.now()),
         "groups": desks.question_groups(query),
         "is_open_list": query.get("is_answered") == "false",
         "may_answer": holds(request.user, RightName.ANSWER_QUESTIONS),

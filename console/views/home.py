@@ -29,7 +29,7 @@ def home(request: HttpRequest) -> HttpResponse:
     )
     context |= {
         "sections": needs_attention(user=user, reach=reach, now=now),
-        "recent": recent_work(user=user, reach=reach),
+        "recent": recent_work(user=user, reach=reach, now=now),
         "schedule": read_schedule(now=now) if holds(user, RightName.READ_JOBS) else None,
         "zone": timezone.get_current_timezone_name(),
     }

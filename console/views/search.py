@@ -21,6 +21,7 @@ from access.services.logging import log_access
 from console.frame import frame_context
 from console.search.places import ExactSearch, find_places, looked_in
 from console.search.texts import Text, find_texts, narrow, narrowing_groups
+from console.titles import titles_for
 from conversations.search.pasted import Pasted, read_pasted
 
 PURPOSE = "Finds every id as it stands, e-mail addresses of customers, and words in what was said."
@@ -42,6 +43,7 @@ def search(request: HttpRequest) -> HttpResponse:
         exact = _look_up(request, pasted, now)
         if len(exact.places) == 1 and not wants_texts:
             return HttpResponseRedirect(exact.places[0].url)
+        exact.withhold(titles_for(user=staff_of(request), ids=exact.conversations, now=now))
         texts = _texts(request, pasted, now) if pasted.whole and (wants_texts or not exact.places) else None
     context = frame_context(request, now=now, title="Search", subtitle=PURPOSE)
     return render(request, "console/search/page.html", context | _context(request, pasted, exact, texts))

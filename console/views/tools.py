@@ -62,7 +62,7 @@ def tool_calls(request: HttpRequest) -> HttpResponse:
         request, now=now, title="Calls of tools", subtitle="The calls behind a number, newest first."
     )
     context |= list_context(request.GET, page) | {
-        "rows": rows_of(page.rows),
+        "rows": rows_of(page.rows, user=staff_of(request), now=now),
         "form": filters.form,
         "typed": ("tool", "error", "slower_than"),
         "kept": [(name, request.GET[name]) for name in _LINKED if request.GET.get(name)],

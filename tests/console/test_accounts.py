@@ -1,6 +1,7 @@
 """Accounts: the list, one account, and personal details for who asks."""
 
 import pytest
+from django.contrib.auth.models import User
 
 from access.models import AccessEntry, Realm
 from access.rights import RoleName
@@ -83,14 +84,20 @@ def test_who_may_not_reveal_is_refused(log_in, account):
 
 
 def test_the_page_has_conversations_and_spend_for_who_sees_costs(
-    log_in, account, make_conversation, say, answer
+    log_in, account, make_conversation, say, answer, open_for
 ):
     conversation = make_conversation(title="Lisbon")
     answer(conversation, say(conversation, user()), assistant())
 
-    auditor = log_in(RoleName.AUDITOR).get(f"/accounts/{account.pk}/")
+    reader = log_in(RoleName.AUDITOR, name="ada")
+    open_for(User.objects.get(username="ada"), conversation)
+
+    auditor = reader.get(f"/accounts/{account.pk}/")
     support = log_in(RoleName.SUPPORT).get(f"/accounts/{account.pk}/")
 
+    [withheld] = support.context["overview"].conversations
+    assert withheld.title.startswith(f"Conversation …{conversation.pk.hex[-6:]}, ")
+    assert "Lisbon" not in support.content.decode()
     assert [found.title for found in auditor.context["overview"].conversations] == ["Lisbon"]
     assert (auditor.context["overview"].spend.cost, auditor.context["overview"].spend.attempts) == (COST, 1)
     assert support.context["overview"].spend is None

@@ -20,8 +20,8 @@ ARGUMENTS = '{"seat":"14C-argument"}'
 
 @pytest.fixture
 def told(make_conversation, say, answer):
-    """A conversation with a secret in a text, in arguments, in a result and in an error's words."""
-    conversation = make_conversation()
+    """A secret in the title, in a text, in arguments, in a result and in an error's words."""
+    conversation = make_conversation(title="Seat 14C-title")
     asked = say(conversation, user(SECRET))
     answer(
         conversation,
@@ -47,6 +47,7 @@ def test_before_a_reason_the_page_shows_structure_times_calls_and_money_but_no_w
     assert "arguments and result withheld" in page
     assert ">book</bdi>" in page
     assert "14C" not in page
+    assert f"<title>Conversation …{told.pk.hex[-6:]}, 9 Mar 2026, 14:03 | Counterfoil</title>" in page
     assert entries() == [("open", "page", str(told.pk))]
 
 
@@ -58,6 +59,7 @@ def test_a_stated_reason_opens_the_texts_where_one_was_and_is_logged(log_in, tol
     assert (answered.status_code, answered["Location"]) == (302, f"/conversations/{told.pk}/?m=2")
     page = support.get(answered["Location"]).content.decode()
     assert SECRET in page
+    assert "<title>Seat 14C-title | Counterfoil</title>" in page
     assert "14C-argument" in page
     assert "<b><bdi>SUP-48213</bdi></b>" in page
     reason = StatedReason.objects.get()

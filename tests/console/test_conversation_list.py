@@ -5,6 +5,7 @@ import io
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import Group, Permission, User
 from django.db import connection
 
 from access.models import AccessEntry, Realm
@@ -16,8 +17,9 @@ from tests.console.conftest import NOW
 from tests.conversations.drafts import assistant, calls, results, user
 
 # The session, the user, two of permissions, the reach, the page, its effects, the header's staff; to read
-# as the reader: the reach, a savepoint and its end, the role and back.
-QUERIES = 13
+# as the reader: the reach, a savepoint and its end, the role and back; out of it and in again for the
+# reasons that open titles.
+QUERIES = 16
 
 
 @pytest.fixture
@@ -148,8 +150,38 @@ def test_names_are_masked(support, make_conversation):
     assert "ines@" not in page
 
 
-def test_a_hostile_title_is_text(support, make_conversation):
-    make_conversation(title='<script>alert("x")</script>\u202e<img src=x onerror=alert(1)>')
+def test_titles_are_for_who_may_read_what_was_said(log_in, make_conversation, open_for):
+    """Support states a reason; until then a row says which conversation it is and when it began."""
+    opened, other = make_conversation(title="Lisbon"), make_conversation(title="My divorce")
+    support = log_in(RoleName.SUPPORT, name="maja")
+    open_for(User.objects.get(username="maja"), opened)
+
+    page = support.get("/conversations/")
+    free = log_in(RoleName.PRIVACY_OFFICER).get("/conversations/")
+
+    label = f"Conversation …{other.pk.hex[-6:]}, 9 Mar 2026, 14:03"
+    assert {row.title for row in page.context["rows"]} == {"Lisbon", label}
+    assert "divorce" not in page.content.decode()
+    assert {row.title for row in free.context["rows"]} == {"Lisbon", "My divorce"}
+
+
+def test_only_who_may_read_texts_narrows_down_by_words_of_titles(log_in, make_conversation):
+    make_conversation(title="My divorce")
+    support = log_in(RoleName.SUPPORT)
+    group = Group.objects.get(name="administrator")
+    group.permissions.remove(Permission.objects.get(codename="read_bodies"))
+    administrator = log_in(RoleName.ADMINISTRATOR)
+
+    for client, kept in ((support, 0), (administrator, 1)):
+        page = client.get("/conversations/?title=nothing+like+it")
+        assert len(page.context["rows"]) == kept
+        assert ("title" in page.context["typed"]) == (kept == 0)
+
+
+def test_a_hostile_title_is_text(support, make_conversation, open_for):
+    hostile = make_conversation(title='<script>alert("x")</script>\u202e<img src=x onerror=alert(1)>')
+
+    open_for(User.objects.get(), hostile)
 
     page = support.get("/conversations/").content.decode()
 

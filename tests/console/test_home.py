@@ -232,16 +232,21 @@ def test_a_failed_job_waits_for_who_sees_jobs_and_health_is_shown(log_in):
     assert log_in(RoleName.SUPPORT).get("/").context["schedule"] is None
 
 
-def test_recent_work_is_what_the_access_log_has_each_thing_once(log_in, make_conversation, account):
+def test_recent_work_is_what_the_access_log_has_each_thing_once(log_in, make_conversation, account, open_for):
     first, second = make_conversation(title="First"), make_conversation(title="<b>Second</b>")
     client = log_in(RoleName.SUPPORT)
+    open_for(User.objects.get(), second)
     for address in (first, second, first):
         client.get(f"/conversations/{address.pk}/")
     client.get(f"/accounts/{account.pk}/")
 
     page = client.get("/")
 
-    assert [work.title for work in page.context["recent"]] == ["Account cus-1001", "First", "<b>Second</b>"]
+    assert [work.title for work in page.context["recent"]] == [
+        "Account cus-1001",
+        f"Conversation …{first.pk.hex[-6:]}, 9 Mar 2026, 14:03",
+        "<b>Second</b>",
+    ]
     assert "<b>Second" not in page.content.decode()
     assert log_in(RoleName.AUDITOR).get("/").context["recent"] == []
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
+from django.contrib.auth.models import User
 
 from access.models import AccessEntry, Realm
 from access.rights import RoleName
@@ -100,15 +101,16 @@ def test_a_ticket_leads_to_the_conversation_whose_note_names_it(support, talk, m
     assert find(support, "SUP-48213")["Location"] == f"/conversations/{talk.pk}/#note-{note.pk}"
 
 
-def test_several_places_are_listed_each_saying_what_it_is(support, talk, make_conversation, say):
+def test_several_places_are_listed_each_saying_what_it_is(support, talk, make_conversation, say, open_for):
     other = make_conversation(title="Porto")
     say(other, user())
     say(other, calls(CALL))
+    open_for(User.objects.get(), talk)
 
     page = find(support, f"{CALL} and msg_01XYZ")
 
     assert {(place.kind, place.title) for place in page.context["exact"].places} == {
-        ("Tool call", "Porto"),
+        ("Tool call", f"Conversation …{other.pk.hex[-6:]}"),
         ("Tool call", "Lisbon upgrade"),
         ("Attempt", "Lisbon upgrade"),
     }
