@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
-from drf_spectacular.views import SpectacularAPIView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 import config.api.schema  # noqa: F401 -- describes the keys to drf-spectacular
 from access.api.key import KeyView
@@ -12,6 +12,7 @@ from conversations.api.exchanges import ExchangesView
 
 VERSION_1: list[URLPattern | URLResolver] = [
     path("key", KeyView.as_view(), name="key"),
+    path("", include("ledger.api.urls")),
     path("exchanges", ExchangesView.as_view(), name="exchanges"),
 ]
 
@@ -25,5 +26,10 @@ def not_there(request: HttpRequest) -> HttpResponse:
 urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/", include((VERSION_1, "v1"))),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path(
+        "docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="api:schema", template_name="api/docs.html"),
+        name="docs",
+    ),
     re_path(r"", not_there),
 ]
