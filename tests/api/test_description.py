@@ -1,4 +1,4 @@
-"""The API against its own description: requests made up from it, right and wrong ones, meet only answers it names.
+"""The API against its own description: made-up requests, right and wrong, meet only answers that it names.
 
 The seed and the number of requests are fixed, so a run costs the same and finds the same;
 COUNTERFOIL_API_EXAMPLES asks for more of them.
