@@ -2,6 +2,7 @@
 
 import http.cookiejar
 import json
+import os
 import re
 import signal
 import socket
@@ -10,10 +11,13 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 
+import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
 
-from config import ports
+from config import ports, roles
 from tests.config.stranger import Stranger, arrive
 
 # One file goes to one worker: its tests share a stranger, whose second start follows the first.
@@ -109,6 +113,39 @@ def test_a_second_start_finds_the_data_of_the_first(stranger):
     assert server.get("/admin/login/")[0] == 200
     assert server.interrupt() == 0
     assert "Staff of the demo" not in server.said
+    assert stranger.processes() == []
+
+
+@pytest.fixture
+def given_servers(admin_url: str, broker_url: str) -> Iterator[dict[str, str]]:
+    """A database and a broker that somebody else runs, as the environment names them."""
+    name = f"counterfoil_given_{os.getpid()}"
+    with psycopg.connect(admin_url, autocommit=True) as admin:
+        admin.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+        try:
+            yield {"DATABASE_URL": roles.with_database(admin_url, name), "BROKER_URL": broker_url}
+        finally:
+            admin.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
+
+
+def test_servers_that_are_named_are_used_instead(stranger, given_servers):
+    told = replace(stranger, environment=stranger.environment | given_servers | {"COUNTERFOIL_DEMO": "1"})
+    server = Server(told, port=ports.choose(preferred=None))
+    server.wait_until_it_says("The console is at")
+    assert json.loads(server.get("/healthz")[1])["database"] is True
+    assert "Using the database and the broker that the environment names" in server.said
+    assert "pginstall" not in " ".join(stranger.processes())
+    with psycopg.connect(given_servers["DATABASE_URL"]) as connection:
+        [(count,)] = connection.execute("SELECT count(*) FROM conversations_conversation").fetchall()
+    assert count > 100
+    assert server.interrupt() == 0
+    assert stranger.processes() == []
+
+
+def test_tests_run_on_servers_that_are_named(stranger, given_servers):
+    told = replace(stranger, environment=stranger.environment | given_servers)
+    status, said = told.run("script/test", "tests/config/test_roles.py")
+    assert status == 0, said
     assert stranger.processes() == []
 
 
