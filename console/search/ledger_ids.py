@@ -10,8 +10,9 @@ from access.reach import Reach
 from console.search.place import Place
 from console.states import effect_state
 from console.thread.links import effect_url
-from conversations.search.lookup import MOST, SHORTEST_PREFIX, uuid_bounds
+from conversations.search.lookup import MOST, SHORTEST_PREFIX, prefix_end, uuid_bounds
 from ledger.models import Compensation, ToolEffect, WebhookEvent
+from ledger.prefixes import find_effects_by_prefix
 from ledger.querysets import find_effects_by_reference
 
 # Events are unique per processor; the index begins with it.
@@ -19,18 +20,30 @@ _PROCESSORS: Final = ("stripe",)
 
 
 def effect_places(*, term: str, uuid: UUID | None, reach: Reach, is_prefix: bool = False) -> list[Place]:
-    """Return the effects that an id touches, or whose own id begins so."""
+    """Return the effects that an id touches, or which an id that begins so leads to."""
     if is_prefix:
-        bounds = uuid_bounds(term) if len(term) >= SHORTEST_PREFIX else None
-        if bounds is None:
-            return []
-        return _places(_in_reach(Q(pk__range=bounds), reach), term, "effect")
+        return _begun(term, reach) if len(term) >= SHORTEST_PREFIX else []
     if uuid is not None:
         own = Q(pk=uuid) | Q(pk__in=Compensation.objects.filter(pk=uuid).values("effect_id"))
         return _places(_in_reach(own, reach), term, "effect")
     ids = set(find_effects_by_reference(term).values_list("pk", flat=True))
     ids |= set(Compensation.objects.filter(idempotency_key=term).values_list("effect_id", flat=True))
     return _places(_in_reach(Q(pk__in=ids), reach), term, _by(term)) if ids else []
+
+
+def _begun(prefix: str, reach: Reach) -> list[Place]:
+    """Three queries at most; each place says the whole id that was found."""
+    bounds = uuid_bounds(prefix)
+    own = _in_reach(Q(pk__range=bounds), reach) if bounds else []
+    places = [place for effect in own for place in _places([effect], str(effect.pk), "effect")]
+    found = find_effects_by_prefix(prefix=prefix, end=prefix_end(prefix), most=MOST)
+    if not found:
+        return places
+    effects = {effect.pk: effect for effect in _in_reach(Q(pk__in={one.effect_id for one in found}), reach)}
+    for one in found:
+        if one.effect_id in effects:
+            places += _places([effects[one.effect_id]], one.matched, _by(one.matched))
+    return places
 
 
 def event_places(*, term: str, reach: Reach) -> list[Place]:
@@ -80,4 +93,5 @@ _NAMES: Final = {
     "du": "dispute",
     "txn": "balance movement",
     "cf1": "idempotency key",
+    "evt": "event",
 }

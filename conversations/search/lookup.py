@@ -168,7 +168,7 @@ def find_by_prefix(*, prefix: str, realm_ids: Sequence[int] | None) -> list[IdHi
     """
     if len(prefix) < SHORTEST_PREFIX:
         return []
-    parameters: dict[str, Any] = {"term": prefix, "end": _successor(prefix), "realms": _realms(realm_ids)}
+    parameters: dict[str, Any] = {"term": prefix, "end": prefix_end(prefix), "realms": _realms(realm_ids)}
     comparison = _Comparison("{0} ~>=~ %(term)s AND {0} ~<~ %(end)s")
     sources = [(kind, by, sql.format_map(comparison)) for kind, by, sql in _SOURCES]
     bounds = uuid_bounds(prefix)
@@ -241,10 +241,10 @@ def _realms(realm_ids: Sequence[int] | None) -> list[int] | None:
     return None if realm_ids is None else list(realm_ids)
 
 
-def _successor(prefix: str) -> str:
+def prefix_end(prefix: str) -> str:
     """The smallest text that is greater, byte by byte, than everything that begins with the prefix."""
     last = ord(prefix[-1])
     # Neither surrogates nor past the last character: then the prefix before it decides.
     if last in (0xD7FF, 0x10FFFF):
-        return prefix[:-1] + "\U0010ffff" if last == 0xD7FF else _successor(prefix[:-1] or "\U0010fffe")
+        return prefix[:-1] + "\U0010ffff" if last == 0xD7FF else prefix_end(prefix[:-1] or "\U0010fffe")
     return prefix[:-1] + chr(last + 1)

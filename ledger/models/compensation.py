@@ -91,7 +91,10 @@ class Compensation(models.Model):
             ),
             # The search box: re_ and its kin.
             models.Index(
-                fields=["external_ref"], name="compensation_external_ref", condition=~Q(external_ref="")
+                fields=["external_ref"],
+                name="compensation_external_ref",
+                condition=~Q(external_ref=""),
+                opclasses=["varchar_pattern_ops"],
             ),
         ]
 
@@ -140,7 +143,9 @@ class Dispute(models.Model):
             # Open disputes hold what they touch.
             models.Index(fields=["effect"], name="dispute_open", condition=Q(closed_at__isnull=True)),
             # The search box: dp_ and du_; and the disputes of a charge.
-            models.Index(fields=["external_ref"], name="dispute_external_ref"),
+            models.Index(
+                fields=["external_ref"], name="dispute_external_ref", opclasses=["varchar_pattern_ops"]
+            ),
             models.Index(fields=["charge_ref"], name="dispute_charge_ref"),
         ]
 

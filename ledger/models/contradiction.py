@@ -35,7 +35,12 @@ class Contradiction(models.Model):
         ]
         indexes = [
             # The search box: the second charge's id leads here.
-            models.Index(fields=["reference"], name="contradiction_reference", condition=~Q(reference="")),
+            models.Index(
+                fields=["reference"],
+                name="contradiction_reference",
+                condition=~Q(reference=""),
+                opclasses=["varchar_pattern_ops"],
+            ),
         ]
 
     def __str__(self) -> str:

@@ -122,7 +122,12 @@ class ToolEffect(models.Model):
             # The sweeper: open effects by age.
             models.Index(fields=["requested_at"], name="effect_open", condition=Q(state="pending")),
             # The search box and matching: the processor's own id.
-            models.Index(fields=["external_ref"], name="effect_external_ref", condition=~Q(external_ref="")),
+            models.Index(
+                fields=["external_ref"],
+                name="effect_external_ref",
+                condition=~Q(external_ref=""),
+                opclasses=["varchar_pattern_ops"],
+            ),
         ]
 
     def __str__(self) -> str:
@@ -211,6 +216,10 @@ class EffectReference(models.Model):
             models.CheckConstraint(
                 condition=Q(kind__in=ReferenceKind.values), name="ledger_reference_kind_is_known"
             ),
+        ]
+        indexes = [
+            # The search box: ids that begin so.
+            models.Index(fields=["reference"], name="reference_prefix", opclasses=["varchar_pattern_ops"]),
         ]
 
     def __str__(self) -> str:

@@ -48,6 +48,8 @@ class WebhookEvent(models.Model):
             ),
             # Events in trouble: the page of those that wait for their object, or for a person.
             models.Index(fields=["-received_at"], name="webhook_trouble", condition=~Q(trouble="")),
+            # The search box: ids that begin so.
+            models.Index(fields=["event_id"], name="webhook_event_prefix", opclasses=["varchar_pattern_ops"]),
             # What arrived for an object before we knew the object.
             models.Index(fields=["object_ref"], name="webhook_object", condition=~Q(object_ref="")),
         ]

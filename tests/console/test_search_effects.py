@@ -4,6 +4,8 @@ import pytest
 from django.db import connection
 
 from access.models import Realm
+from access.reach import Reach
+from access.reading import reading_as
 from access.rights import RoleName
 from conversations.drafts import MessageDraft
 from conversations.ids import mint_id
@@ -17,11 +19,13 @@ from ledger.models import (
     ToolEffect,
     WebhookEvent,
 )
+from ledger.prefixes import statement
+from ledger.services.disputes import take_dispute
 from ledger.services.refunds import take_refund
 from tests.console import money
 from tests.console.conftest import NOW
 from tests.conversations.drafts import user
-from tests.ledger.seen import refunded
+from tests.ledger.seen import disputed, refunded
 
 
 @pytest.fixture
@@ -74,6 +78,37 @@ def test_the_beginning_of_an_effects_id_finds_it(log_in, effect):
     page = find(log_in(RoleName.SUPPORT), str(effect.pk)[:18])
 
     assert "Effect" in [place.kind for place in page.context["exact"].prefixed]
+
+
+def test_the_beginning_of_the_processors_ids_finds_the_effect(log_in, effect):
+    refund = refunded("re_100_abc", charge="ch_100")
+    take_refund(effect_id=effect.pk, seen=refund, actor=money.AGENT, now=NOW)
+    bank = disputed(reference="dp_100_abc", charge_ref="ch_100")
+    take_dispute(effect_id=effect.pk, seen=bank, now=NOW)
+    support = log_in(RoleName.SUPPORT)
+
+    def begin_so(client, term: str) -> list[tuple[str, str, str]]:
+        return [(place.kind, place.by, place.ident) for place in find(client, term).context["exact"].prefixed]
+
+    assert begin_so(support, "pi_ch_1") == [("Effect", "payment intent", "pi_ch_100")]
+    assert begin_so(support, "re_100") == [("Effect", "refund", "re_100_abc")]
+    assert begin_so(support, "dp_100_a") == [("Effect", "dispute", "dp_100_abc")]
+    # Too short, another case, and signs that mean something to LIKE.
+    for term in ("re_10", "RE_100", "re%100", "re_10_"):
+        assert begin_so(support, term) == []
+    assert begin_so(log_in(RoleName.SUPPORT, realms=[], name="nowhere"), "pi_ch_1") == []
+
+
+def test_beginnings_are_ranges_of_an_index_under_the_policies(effect, realm):
+    values = {"begin": "ch_100", "end": "ch_101", "most": 50}
+    with reading_as(Reach(realm_ids=frozenset({realm.pk}))), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {statement()}", values)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert plan.count("~>=~") == 6
+    assert "Seq Scan" not in plan
+    assert plan.count("Index Cond: ((") >= 6
 
 
 def test_a_call_and_its_charge_are_listed_with_their_states(log_in, effect):
