@@ -280,6 +280,8 @@ class ToolCall(models.Model):
         indexes = [
             # The tools page: calls of one tool over a period.
             models.Index(fields=["name", "requested_at"], name="toolcall_name_time"),
+            # The list of calls: of every tool, newest first; and the sums of a period.
+            models.Index(fields=["-requested_at"], name="toolcall_time"),
         ]
 
     def __str__(self) -> str:

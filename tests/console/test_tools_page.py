@@ -3,16 +3,20 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.http import QueryDict
 
 from access.models import Realm
 from access.reach import Reach
+from access.reading import reading_as
 from access.rights import RoleName
 from console.periods import read_period
+from console.tool_pages.calls import CallFilter, listed
 from console.tool_pages.statistics import read_statistics
 from conversations.drafts import MessageDraft
 from conversations.models import ToolCall
 from conversations.vocabulary import Role
+from retention.purging.deleting import delete_conversations
 from tests.console.conftest import NOW
 from tests.conversations.drafts import call, results, user
 
@@ -118,6 +122,22 @@ def test_calls_page_by_key_though_many_have_one_moment(log_in, make_calls, djang
         assert support.get(f"/tools/calls/?after={odd}").status_code == 400
 
 
+def test_a_page_of_calls_is_read_off_an_index(realm, some_calls):
+    """Not sorted out of all calls of the period; only those of one moment are put in order."""
+    query = QueryDict(PERIOD)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_sort = off")
+        cursor.execute("SET LOCAL enable_bitmapscan = off")
+    with reading_as(Reach(realm_ids=frozenset({realm.pk}))):
+        calls = CallFilter(query, queryset=listed(Reach(sees_all=True), read_period(query, now=NOW))).qs
+        plan = calls.order_by("-requested_at", "-conversation_id", "-seq", "-call_id")[:51].explain()
+
+    assert "using toolcall_time " in plan
+    assert "Incremental Sort" in plan
+    assert "  Sort  " not in plan
+
+
 def test_queries_do_not_grow(log_in, make_calls, some_calls, django_assert_num_queries):
     support = log_in(RoleName.SUPPORT)
     support.get(f"/tools/?{PERIOD}")
@@ -145,3 +165,58 @@ def test_who_sees_no_tools_is_refused_and_an_empty_period_says_so(log_in, realm)
     support = log_in(RoleName.SUPPORT, realms=[elsewhere])
     assert "No tool was called" in support.get("/tools/").content.decode()
     assert support.get("/tools/?from=x&to=%00&days=-1").status_code == 200
+
+
+class TestSealed:
+    """Calls whose conversations went are counted by their sealed lines, and never twice."""
+
+    LIVES = (
+        ("search", "failed", 900, "timeout", '{"q": 1}'),
+        ("search", "succeeded", 100, "", '{"q": 2}'),
+        ("search", "succeeded", 200, "", '{"q": 3}'),
+        ("search", "unanswered", None, "", '{"q": 4}'),
+        ("book", "failed", None, "", "{}"),
+    )
+
+    def counts(self):
+        found = statistics()
+        tools = {(one.name, one.calls, one.succeeded, one.failed, one.waiting) for one in found.tools}
+        return tools, found.days
+
+    def purge(self, *conversations):
+        with transaction.atomic():
+            delete_conversations(ids=[one.pk for one in conversations], now=NOW, run_id=None)
+
+    @pytest.mark.parametrize("how_many", [1, 2])
+    def test_counts_are_the_same_before_and_after(self, make_calls, how_many):
+        talks = [make_calls(*self.LIVES) for _ in range(2)]
+        before = self.counts()
+
+        self.purge(*talks[:how_many])
+
+        assert self.counts() == before
+        assert statistics().sealed == 5 * how_many
+
+    def test_percentiles_are_near_what_they_were(self, make_calls):
+        talks = [make_calls(*self.LIVES) for _ in range(4)]
+        (exact,) = [one for one in statistics().tools if one.name == "search"]
+
+        self.purge(*talks[:2])
+
+        (near,) = [one for one in statistics().tools if one.name == "search"]
+        assert abs(near.p50 - exact.p50) <= exact.p50 / 12
+        assert abs(near.p95 - exact.p95) <= exact.p95 / 12
+        (book,) = [one for one in statistics().tools if one.name == "book"]
+        assert (book.p50, book.p95) == (None, None)
+
+    def test_the_page_says_so(self, log_in, make_calls):
+        self.purge(make_calls(*self.LIVES))
+
+        page = log_in(RoleName.SUPPORT).get(f"/tools/?{PERIOD}").content.decode()
+
+        assert "5 of these calls are known by their sealed totals only" in page
+
+    def test_a_realm_that_is_not_seen_is_not_counted(self, make_calls):
+        self.purge(make_calls(*self.LIVES))
+
+        assert statistics(Reach()).tools == []
