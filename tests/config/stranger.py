@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,12 +50,17 @@ class Stranger:
 
     def processes(self) -> list[str]:
         """Return the command line of each process that runs out of the clone or on its data."""
-        found = []
-        for process in psutil.process_iter(["cmdline"]):
-            line = " ".join(process.info["cmdline"] or [])
-            if str(self.clone) in line:
-                found.append(line)
-        return found
+        return [" ".join(process.info["cmdline"]) for process in self._running()]
+
+    def end_processes(self) -> None:
+        """Leave nothing behind, also where a test failed half-way."""
+        for process in self._running():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+
+    def _running(self) -> list[psutil.Process]:
+        found = psutil.process_iter(["cmdline"])
+        return [one for one in found if str(self.clone) in " ".join(one.info["cmdline"] or [])]
 
 
 @contextmanager
@@ -70,7 +75,9 @@ def arrive() -> Iterator[Stranger]:
         }
         environment |= {"HOME": str(folder / "home"), "UV_CACHE_DIR": str(share_cache(folder / "cache"))}
         environment |= share_python(folder / "python")
-        yield Stranger(clone, environment, hand_over(folder))
+        stranger = Stranger(clone, environment, hand_over(folder))
+        yield stranger
+        stranger.end_processes()
     finally:
         shutil.rmtree(folder)
 

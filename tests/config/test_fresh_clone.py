@@ -24,7 +24,7 @@ from tests.config.stranger import Stranger, arrive
 pytestmark = pytest.mark.fresh_clone
 
 
-STOP_SECONDS = 40
+STOP_SECONDS = 90
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,8 @@ class Server:
             try:
                 with urllib.request.urlopen(self.url + path, timeout=20) as answer:
                     return answer.status, answer.read().decode()
-            except urllib.error.URLError:
+            except (urllib.error.URLError, TimeoutError):
+                # It listens before it has loaded all of itself.
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.2)
