@@ -1,5 +1,7 @@
 """Costs of attempts over a period, summed up in the database and never rounded there.
 
+An attempt is either a row or counted in one sealed line (retention's roll-ups), so sums add both up.
+Sealed lines know no tool, no model that was asked for and no branch: what is cut by these is of rows.
 Each sum says how many attempts have no price. "Unused" is the cost of attempts
 that gave no answer (failed, cut off, refused) and of answers on branches that
 nobody looks at any more.
@@ -66,7 +68,10 @@ class ModelPair:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
+    """`sealed` is how many of the attempts are known by their totals only."""
+
     whole: CostLine
+    sealed: int = 0
     days: Sequence[DayLine] = field(default_factory=list)
     lines: Sequence[CostLine] = field(default_factory=list)
     pairs: Sequence[ModelPair] = field(default_factory=list)
@@ -87,12 +92,39 @@ _SUMS = """count(*), count(*) FILTER (WHERE @failed), coalesce(sum(g.cost_usd), 
     coalesce(sum(coalesce(g.uncached_input_tokens, 0)::bigint + coalesce(g.cache_read_tokens, 0)
         + coalesce(g.cache_write_5m_tokens, 0) + coalesce(g.cache_write_1h_tokens, 0)), 0)::bigint,
     coalesce(sum(g.output_tokens), 0)::bigint"""
+# The days of sealed lines are days of UTC.
+_SEALED = """
+FROM retention_generationrollup s
+JOIN access_realm r ON r.id = s.realm_id
+LEFT JOIN conversations_account a ON a.id = s.account_id
+WHERE s.day >= %(first_day)s AND s.day <= %(last_day)s
+AND (%(realms)s::bigint[] IS NULL OR s.realm_id = ANY(%(realms)s::bigint[]))
+"""
+_SEALED_SUMS = """coalesce(sum(s.number), 0)::bigint, coalesce(sum(s.failed), 0)::bigint,
+    coalesce(sum(s.cost_usd), 0), coalesce(sum(s.failed_cost_usd), 0),
+    coalesce(sum(s.cost_unknown), 0)::bigint,
+    coalesce(sum(s.uncached_input_tokens + s.cache_read_tokens + s.cache_write_5m_tokens
+        + s.cache_write_1h_tokens), 0)::bigint,
+    coalesce(sum(s.output_tokens), 0)::bigint"""
+# By what attempts are grouped, as rows and as sealed lines say it. An account that was erased has no name.
 _KEYS: Final = {
-    Cut.MODEL: (_SERVED, "g.provider"),
-    Cut.PROMPT: ("coalesce(nullif(g.prompt_version, ''), '')", "''"),
-    Cut.ACCOUNT: ("a.external_id", "r.slug"),
+    Cut.MODEL: (f"{_SERVED}, g.provider", "s.model, s.provider"),
+    Cut.PROMPT: ("g.prompt_version, ''", "s.prompt_version, ''"),
+    Cut.ACCOUNT: ("a.external_id, r.slug", "coalesce(a.external_id, ''), r.slug"),
 }
-_BY_KEY = "SELECT @key, @second, @sums @attempts GROUP BY 1, 2 ORDER BY 5 DESC, 1, 2 LIMIT @most"
+_ADDED = """sum(n)::bigint, sum(failed)::bigint, sum(cost), sum(failed_cost), sum(unknown)::bigint,
+    sum(tokens_in)::bigint, sum(tokens_out)::bigint"""
+_NAMES = "(key, second, n, failed, cost, failed_cost, unknown, tokens_in, tokens_out)"
+_WHOLE = """
+SELECT '', '', @added, coalesce(sum(n) FILTER (WHERE second = 'sealed'), 0)::bigint FROM (
+    SELECT '', 'rows', @sums @attempts UNION ALL SELECT '', 'sealed', @of_sealed @sealed) both_kinds @names
+"""
+_BY_KEY = """
+SELECT key, second, @added FROM (
+    SELECT @row_keys, @sums @attempts GROUP BY 1, 2
+    UNION ALL SELECT @line_keys, @of_sealed @sealed GROUP BY 1, 2
+) both_kinds @names GROUP BY 1, 2 ORDER BY 5 DESC, 1, 2 LIMIT @most
+"""
 # An attempt counts for each tool that its answer called, once however often it did.
 _BY_TOOL = """
 SELECT t.name, '', @sums
@@ -121,8 +153,12 @@ WHERE NOT EXISTS (
     AND f.message_seq BETWEEN s.first_seq AND s.last_seq)
 """
 _DAYS = """
-SELECT (g.created_at AT TIME ZONE %(zone)s)::date, coalesce(sum(g.cost_usd), 0),
-    coalesce(sum(g.cost_usd) FILTER (WHERE @failed), 0), count(*) @attempts GROUP BY 1 ORDER BY 1
+SELECT day, sum(cost), sum(failed), sum(n)::bigint FROM (
+    SELECT (g.created_at AT TIME ZONE %(zone)s)::date, coalesce(sum(g.cost_usd), 0),
+        coalesce(sum(g.cost_usd) FILTER (WHERE @failed), 0), count(*) @attempts GROUP BY 1
+    UNION ALL
+    SELECT s.day, sum(s.cost_usd), sum(s.failed_cost_usd), sum(s.number) @sealed GROUP BY 1
+) both_kinds (day, cost, failed, n) GROUP BY 1 ORDER BY 1
 """
 _PAIRS = """
 SELECT g.requested_model, @served, count(*), coalesce(sum(g.cost_usd), 0) @attempts
@@ -141,9 +177,10 @@ class Abandoned:
 def read_costs(*, period: Period, reach: Reach, cut: Cut) -> Costs:
     """Return the sums of a period, cut one way; four queries that read the attempts of the period."""
     given = _parameters(period, reach)
-    whole = _rows("SELECT '', '', @sums @attempts", given)[0]
+    *whole, sealed = _rows(_WHOLE, given)[0]
     return Costs(
         whole=CostLine(*whole),
+        sealed=sealed,
         days=[DayLine(*row) for row in _rows(_DAYS, given)],
         lines=read_lines(period=period, reach=reach, cut=cut),
         pairs=[ModelPair(*row) for row in _rows(_PAIRS, given)],
@@ -155,10 +192,8 @@ def read_lines(*, period: Period, reach: Reach, cut: Cut) -> list[CostLine]:
     given = _parameters(period, reach)
     if cut == Cut.TOOL:
         return [CostLine(*row) for row in _rows(_BY_TOOL, given)]
-    key, second = _KEYS[cut]
-    statement = (
-        f"SELECT {key}, {second}, {_SUMS} {_ATTEMPTS} GROUP BY 1, 2 ORDER BY 5 DESC, 1, 2 LIMIT {MOST}"
-    )
+    of_rows, of_lines = _KEYS[cut]
+    statement = _BY_KEY.replace("@row_keys", of_rows).replace("@line_keys", of_lines)
     return [CostLine(*row) for row in _rows(statement, given)]
 
 
@@ -171,6 +206,8 @@ def _parameters(period: Period, reach: Reach) -> dict[str, Any]:
     return {
         "since": period.since,
         "until": period.until,
+        "first_day": period.first_day,
+        "last_day": period.last_day,
         "realms": None if reach.sees_all else sorted(reach.realm_ids),
         "zone": timezone.get_current_timezone_name(),
     }
@@ -186,8 +223,12 @@ def _rows(statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 # The constant pieces that statements name; a piece may name those that come after it.
 _PIECES: Final = (
+    ("@added", _ADDED),
+    ("@names", _NAMES),
     ("@sums", _SUMS),
     ("@attempts", _ATTEMPTS),
+    ("@of_sealed", _SEALED_SUMS),
+    ("@sealed", _SEALED),
     ("@spans", PATH_SPANS),
     ("@failed", _FAILED),
     ("@served", _SERVED),

@@ -42,6 +42,9 @@ class GenerationRollup(Rollup):
     output_tokens = models.BigIntegerField()
     reasoning_tokens = models.BigIntegerField()
     cost_usd = models.DecimalField(max_digits=24, decimal_places=9)
+    failed_cost_usd = models.DecimalField(
+        max_digits=24, decimal_places=9, default=0, db_default=0, help_text="Of the cost: of failed attempts."
+    )
     cost_estimated = models.IntegerField(help_text="How many of them only have an estimate.")
     cost_unknown = models.IntegerField(help_text="How many of them have no cost at all.")
     first_token = models.JSONField(default=dict, help_text="As latency, until the first token.")

@@ -48,16 +48,18 @@ WITH attempts AS MATERIALIZED (
         coalesce(sum(cache_write_1h_tokens), 0) AS write_1h,
         coalesce(sum(output_tokens), 0) AS output, coalesce(sum(reasoning_tokens), 0) AS reasoning,
         coalesce(sum(cost_usd), 0) AS cost,
+        coalesce(sum(cost_usd) FILTER (
+            WHERE status IN ('failed', 'interrupted', 'refused', 'cancelled')), 0) AS failed_cost,
         count(*) FILTER (WHERE cost_confidence = 'estimated') AS estimated,
         count(*) FILTER (WHERE cost_confidence = 'unknown') AS unknown
     FROM attempts GROUP BY 1, 2, 3, 4, 5, 6
 )
 INSERT INTO retention_generationrollup (day, realm_id, account_id, provider, model, prompt_version, number,
     failed, uncached_input_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens,
-    output_tokens, reasoning_tokens, cost_usd, cost_estimated, cost_unknown, latency, first_token,
-    sealed_at, run_id)
+    output_tokens, reasoning_tokens, cost_usd, failed_cost_usd, cost_estimated, cost_unknown, latency,
+    first_token, sealed_at, run_id)
 SELECT day, realm_id, account_id, provider, model, prompt_version, number, failed, uncached, cached, write_5m,
-    write_1h, output, reasoning, cost, estimated, unknown, coalesce(latency.counts, '{{}}'),
+    write_1h, output, reasoning, cost, failed_cost, estimated, unknown, coalesce(latency.counts, '{{}}'),
     coalesce(first.counts, '{{}}'), %s, %s
 FROM sums
 LEFT JOIN latency USING (day, realm_id, account_id, provider, model, prompt_version)

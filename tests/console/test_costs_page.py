@@ -5,11 +5,15 @@ import io
 from decimal import Decimal
 
 import pytest
+from django.db import transaction
 
 from access.models import AccessEntry
 from access.rights import RoleName
-from conversations.models import Generation
+from conversations.models import Account, Conversation, Generation
 from conversations.services.appending import edit_message
+from retention.models import GenerationRollup
+from retention.purging.deleting import delete_conversations
+from retention.purging.sealing import seal_generations
 from tests.console.conftest import COST, CUSTOMER, NOW
 from tests.conversations.drafts import assistant, calls, results, user
 
@@ -127,3 +131,74 @@ def test_support_sees_no_costs(log_in, talk):
     for address in ("/costs/", "/costs/sums.csv", "/costs/prices/"):
         assert support.get(address).status_code == 403
     assert AccessEntry.objects.filter(action="refused").count() == 3
+
+
+class TestSealed:
+    """Attempts whose detail went are counted by their sealed lines, and never twice."""
+
+    @pytest.fixture
+    def several(self, make_conversation, say, answer):
+        """Conversations with answers, failures and an attempt without a price."""
+        for number in range(3):
+            conversation = make_conversation(title=f"talk {number}")
+            asked = say(conversation, user())
+            answer(conversation, asked, None, status="failed")
+            answer(conversation, asked, assistant(), attempt=2, served_model="claude-haiku-4-5")
+        Generation.objects.filter(number=1, conversation=conversation).update(
+            cost_usd=None, cost_confidence="unknown", prompt_version="v2"
+        )
+        return list(Conversation.objects.order_by("pk"))
+
+    def seen(self, auditor):
+        pages = {
+            by: auditor.get(f"/costs/?{PERIOD}&by={by}").context["costs"]
+            for by in ("model", "prompt", "account")
+        }
+        return pages["model"].whole, pages["model"].days, {by: set(page.lines) for by, page in pages.items()}
+
+    def seal(self, conversations):
+        seal_generations(conversation_ids=[one.pk for one in conversations], now=NOW, run_id=None)
+        Generation.objects.filter(conversation__in=conversations).delete()
+
+    @pytest.mark.parametrize("how_many", [1, 2, 3])
+    def test_totals_are_the_same_before_and_after(self, auditor, several, how_many):
+        before = self.seen(auditor)
+
+        self.seal(several[:how_many])
+
+        assert GenerationRollup.objects.exists()
+        assert self.seen(auditor) == before
+        page = auditor.get(f"/costs/?{PERIOD}")
+        assert page.context["costs"].sealed == 2 * how_many
+        assert "known by their sealed totals only" in page.content.decode()
+
+    def test_a_late_attempt_is_added_to_what_was_sealed(self, auditor, several, say, answer):
+        self.seal(several)
+        conversation = several[0]
+
+        answer(conversation, 1, assistant("Late."), request_id="late")
+
+        assert auditor.get(f"/costs/?{PERIOD}").context["costs"].whole.attempts == 7
+
+    def test_a_purged_conversation_stays_in_the_sums(self, auditor, several):
+        before = self.seen(auditor)
+
+        with transaction.atomic():
+            delete_conversations(ids=[one.pk for one in several], now=NOW, run_id=None)
+
+        assert self.seen(auditor) == before
+
+    def test_other_days_and_other_realms_are_not_counted(self, log_in, auditor, several):
+        self.seal(several)
+
+        assert auditor.get("/costs/?from=2026-02-01&to=2026-02-28").context["costs"].whole.attempts == 0
+        elsewhere = log_in(RoleName.FINANCE, realms=[])
+        assert elsewhere.get(f"/costs/?{PERIOD}").context["costs"].whole.attempts == 0
+
+    def test_an_erased_account_is_not_named(self, auditor, several, account):
+        self.seal(several)
+        Account.objects.all().delete()
+
+        (line,) = auditor.get(f"/costs/?{PERIOD}&by=account").context["costs"].lines
+
+        assert (line.key, line.second, line.attempts) == ("", "wendelmere-eu", 6)
