@@ -17,10 +17,8 @@ from django.db import connection
 
 from conversations.archive.layout import ArchivedBytes, ArchivedPart, pack
 from conversations.archive.opening import ArchiveError, open_archive
-from conversations.arguments import derived_arguments
-from conversations.drafts import PartDraft
 from conversations.services.blobs import LARGE, blob_storage, keep_blob, read_blob
-from conversations.vocabulary import PartBytes, PartType
+from conversations.vocabulary import PartBytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +102,6 @@ UPDATE conversations_messagepart SET text = %s, payload = %s, shell = %s, blob_i
     bytes_state = %s
 WHERE conversation_id = %s AND seq = %s AND ordinal = %s AND bytes_state = 'archived'
 """
-_RETURN_ARGUMENTS = """
-UPDATE conversations_toolcall SET arguments = %s::jsonb
-WHERE conversation_id = %s AND seq = %s AND call_id = %s
-"""
-_CALLS = """
-SELECT seq, ordinal, call_id, tool_name FROM conversations_messagepart
-WHERE conversation_id = %s AND call_id IS NOT NULL
-"""
 
 
 def return_bytes(*, conversation_id: UUID) -> int:
@@ -133,7 +123,6 @@ def return_bytes(*, conversation_id: UUID) -> int:
             "UPDATE conversations_message SET shell = %s WHERE conversation_id = %s AND seq = %s",
             [[shell, conversation_id, seq] for seq, shell in content.shells.items()],
         )
-        cursor.executemany(_RETURN_ARGUMENTS, _arguments(conversation_id, content))
         cursor.execute("DELETE FROM conversations_archive WHERE conversation_id = %s", [conversation_id])
     return len(content.parts)
 
@@ -225,18 +214,3 @@ def _row(conversation_id: UUID, seq: int, ordinal: int, part: ArchivedPart) -> l
         seq,
         ordinal,
     ]
-
-
-def _arguments(conversation_id: UUID, content: ArchivedBytes) -> list[list[Any]]:
-    """What was derived of calls went with their bytes, and is derived again."""
-    with connection.cursor() as cursor:
-        cursor.execute(_CALLS, [conversation_id])
-        calls = [row for row in cursor.fetchall() if (row[0], row[1]) in content.parts]
-    found = []
-    for seq, ordinal, call_id, tool_name in calls:
-        kept = content.parts[seq, ordinal]
-        draft = PartDraft(
-            PartType.TOOL_USE, kept.text, kept.payload, kept.shell, tool_call_id=call_id, tool_name=tool_name
-        )
-        found.append([derived_arguments(draft), conversation_id, seq, call_id])
-    return found

@@ -136,11 +136,11 @@ BEGIN
                 TABLE = 'conversations_messagepart';
     END IF;
     {archived}
+    {unless_elsewhere}
     -- What was derived from bytes that are gone goes too.
     UPDATE conversations_toolcall c SET arguments = NULL
         WHERE c.conversation_id = old.conversation_id AND c.seq = old.seq AND c.call_id = old.call_id
         AND c.arguments IS NOT NULL;
-    {unless_elsewhere}
     UPDATE conversations_summary s SET text = '', invalidated_at = now()
         WHERE s.conversation_id = old.conversation_id AND s.invalidated_at IS NULL
         AND old.seq BETWEEN s.from_seq AND s.to_seq;
@@ -162,7 +162,7 @@ HAS_ITS_ARCHIVE = """
                 TABLE = 'conversations_messagepart';
     END IF;
 """
-# In an archive the bytes are still there: summaries and chunks of them stay true.
+# In an archive the bytes are still there: what was derived from them stays true.
 UNLESS_ELSEWHERE = "IF is_back OR new.bytes_state = 'archived' THEN RETURN new; END IF;"
 
 

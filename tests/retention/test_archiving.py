@@ -103,6 +103,7 @@ def test_the_bytes_leave_and_every_row_stays(full, archive_after_30, run_purge):
     assert states_of(full) == {"archived"}
     assert (Message.objects.count(), MessagePart.objects.count(), ToolCall.objects.count()) == kept
     assert not Message.objects.exclude(shell=None).exists()
+    assert MessagePart.objects.get(type="tool_use").payload is None
     assert (archive.part_count, archive.next_seq) == (8, 6)
     assert run.counts["archive"] == {
         "due": 1,
