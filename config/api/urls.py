@@ -12,6 +12,7 @@ from conversations.api.exchanges import ExchangesView
 
 VERSION_1: list[URLPattern | URLResolver] = [
     path("key", KeyView.as_view(), name="key"),
+    path("", include("conversations.api.urls")),
     path("", include("ledger.api.urls")),
     path("exchanges", ExchangesView.as_view(), name="exchanges"),
 ]

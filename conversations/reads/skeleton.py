@@ -28,3 +28,18 @@ _NODES = """
 SELECT seq, parent_seq, answers_seq, role, branch_reason, is_hidden, created_at
 FROM conversations_message WHERE conversation_id = %s ORDER BY seq
 """
+
+
+def read_sizes(*, conversation_id: UUID) -> dict[int, tuple[int, int]]:
+    """Return for each message how many parts it has and their bytes, in rows and in blobs; one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SIZES, [conversation_id])
+        return {seq: (count, size) for seq, count, size in cursor.fetchall()}
+
+
+_SIZES = """
+SELECT p.seq, count(*),
+    coalesce(sum(coalesce(octet_length(p.payload), b.size, octet_length(p.text))), 0)::bigint
+FROM conversations_messagepart p LEFT JOIN conversations_blob b ON b.id = p.blob_id
+WHERE p.conversation_id = %s GROUP BY p.seq
+"""

@@ -7,6 +7,7 @@ count past any answer's, and a share of the output that is more than the whole.
 
 from collections.abc import Mapping
 
+from conversations.vocabulary import Dialect
 from conversations.wire.shapes import Usage
 
 _LARGEST = 2**31  # what a column holds, and a thousand times the largest context
@@ -91,6 +92,16 @@ def _openai_usage(
         reasoning=_share(reasoning, output),
         raw=dict(raw),
     )
+
+
+def usage_in(raw: Mapping[str, object], *, dialect: Dialect) -> Usage:
+    """Buckets from the usage object of the dialect's provider."""
+    read = {
+        Dialect.ANTHROPIC_MESSAGES: anthropic_usage,
+        Dialect.OPENAI_CHAT: openai_chat_usage,
+        Dialect.OPENAI_RESPONSES: openai_responses_usage,
+    }
+    return read[dialect](raw)
 
 
 def _sum(passes: list[Usage]) -> Usage:

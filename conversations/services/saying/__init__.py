@@ -1,0 +1,1 @@
+"""What an application says itself, block by block: composed as its provider would write it."""
