@@ -40,6 +40,7 @@ CONVERSATION: list[URLPattern | URLResolver] = [
     path("open/", conversation.open_conversation, name="open-conversation"),
     path("close/", conversation.close_conversation, name="close-conversation"),
     path("compare/", compare.compare, name="compare"),
+    path("compare.csv", compare.compare_csv, name="compare-csv"),
     path("notes/", notes.add_note, name="write-note"),
     path("reveal/", notes.reveal_personal, name="reveal-personal"),
     path("messages/<int:seq>/blocks/<int:ordinal>/", bodies.part, name="part"),

@@ -20,7 +20,7 @@ from conversations.reads.skeleton import read_skeleton
 from conversations.reads.tree import Tree, through
 from conversations.vocabulary import Role
 
-_MOST_MESSAGES: Final = 150
+MOST_SHOWN: Final = 150
 
 
 @dataclass(slots=True)
@@ -82,10 +82,13 @@ class Comparison:
         return bool(self.a.applied and self.b.applied)
 
 
-def read_comparison(*, conversation: Conversation, opening: Opening, a: int, b: int) -> Comparison | None:
+def read_comparison(
+    *, conversation: Conversation, opening: Opening, a: int, b: int, most: int = MOST_SHOWN
+) -> Comparison | None:
     """Compare the branches through messages `a` and `b`; None where these are not two branches.
 
-    The number of queries does not depend on the branches.
+    Of each branch, `most` messages are set beside each other. The number of queries does not depend
+    on the branches.
     """
     tree = Tree(read_skeleton(conversation_id=conversation.pk))
     if a not in tree or b not in tree:
@@ -98,10 +101,10 @@ def read_comparison(*, conversation: Conversation, opening: Opening, a: int, b: 
     live = set(tree.path_to(conversation.head_seq))
     effects = read_effects(conversation.pk, live=live)
     sides = [
-        _side(conversation.pk, name, path, seqs, live, effects)
+        _side(conversation.pk, name, path, seqs, live, effects, most=most)
         for name, path, seqs in zip("AB", paths, below, strict=True)
     ]
-    shown = [seqs[:_MOST_MESSAGES] for seqs in below]
+    shown = [seqs[:most] for seqs in below]
     rounds = _rounds(conversation.pk, tree, shown, effects, is_open=opening.is_open)
     return Comparison(
         conversation=conversation,
@@ -127,6 +130,8 @@ def _side(
     seqs: list[int],
     live: set[int],
     effects: Sequence[ShownEffect],
+    *,
+    most: int,
 ) -> Side:
     below = set(seqs)
     here = [effect for effect in effects if effect.seq in below]
@@ -139,7 +144,7 @@ def _side(
         attempts=on_branch,
         effects=sums_of(here, conversation_id),
         applied=[effect for effect in here if effect.state in ("applied", "unknown") and not effect.is_use],
-        cut=max(0, len(seqs) - _MOST_MESSAGES),
+        cut=max(0, len(seqs) - most),
     )
 
 

@@ -1,16 +1,25 @@
 """Two branches side by side: steps, words, calls, cost and effects."""
 
+import csv
+import io
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
+from django.contrib.auth.models import User
 
 from access.models import AccessEntry
 from access.rights import RoleName
 from console.thread.differing import Piece, differing
+from conversations.drafts import MessageDraft
 from conversations.models import Conversation
 from conversations.services.appending import edit_message
+from conversations.vocabulary import Role
+from tests.console import money
 from tests.console.conftest import COST, CUSTOMER, NOW
 from tests.conversations.drafts import assistant, calls, results, user
+
+LATER = NOW + timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -47,6 +56,70 @@ def test_branches_start_after_what_they_have_in_common(compared):
     assert (comparison.fork, comparison.in_common) == (2, 2)
     assert (comparison.a.seqs, comparison.b.seqs) == ([3, 4, 5, 6], [7, 8])
     assert (comparison.a.standing, comparison.b.standing) == ("abandoned", "live")
+
+
+def table_of(response) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
+
+
+def test_the_csv_has_both_branches_turn_by_turn_and_is_logged(log_in, two_branches):
+    officer = log_in(RoleName.PRIVACY_OFFICER)
+    page = officer.get(f"/conversations/{two_branches.pk}/compare/?a=6&b=8")
+
+    table = table_of(officer.get(page.context["csv"]))
+
+    assert [(row["branch"], row["message"], row["by"]) for row in table] == [
+        ("A", "3", "User"),
+        ("A", "4", "Assistant"),
+        ("A", "6", "Assistant"),
+        ("B", "7", "User"),
+        ("B", "8", "Assistant"),
+    ]
+    assert table[0]["text"] == "Please buy 2,000 credits and move us to Flexi"
+    assert (table[1]["attempts"], table[1]["calls"]) == ("1", "get_order")
+    assert Decimal(table[1]["cost USD"]) == COST
+    entry = AccessEntry.objects.get(action="export")
+    assert (entry.target_kind, entry.target_id) == ("conversation", f"{two_branches.pk}#6~8")
+
+
+def test_the_csv_has_a_line_for_each_effect_for_who_sees_effects(log_in, make_conversation, say, make_staff):
+    conversation = make_conversation()
+    money.register_tool(conversation, make_staff(RoleName.ADMINISTRATOR, name="registrar"))
+    say(conversation, user())
+    called = say(conversation, MessageDraft(Role.ASSISTANT, [money.charging("toolu_1")]))
+    money.settle(money.begin(conversation, called, "toolu_1"), "ch_1")
+    edit_message(conversation_id=conversation.pk, seq=1, message=user("No"), actor=CUSTOMER, now=LATER)
+
+    officer = log_in(RoleName.PRIVACY_OFFICER)
+    table = table_of(officer.get(f"/conversations/{conversation.pk}/compare.csv?a=2&b=3"))
+
+    [effect] = [row for row in table if row["line"] == "effect"]
+    shown = [effect[name] for name in ("message", "by", "processor's id", "currency", "amount", "state")]
+    assert shown == ["2", "charge_card", "ch_1", "USD", "19.00", "Applied"]
+
+
+def test_the_csv_withholds_texts_until_a_reason_is_stated(log_in, two_branches, open_for):
+    finance = log_in(RoleName.FINANCE)
+    address = f"/conversations/{two_branches.pk}/compare.csv?a=6&b=8"
+
+    closed = table_of(finance.get(address))
+    open_for(User.objects.get(), two_branches)
+
+    assert closed[0]["text"] == "withheld, 45 characters"
+    assert table_of(finance.get(address))[0]["text"].startswith("Please buy")
+    kinds = AccessEntry.objects.filter(action="export").order_by("pk").values_list("target_kind", flat=True)
+    assert list(kinds) == ["page", "conversation"]
+    assert log_in(RoleName.SUPPORT).get(address).status_code == 403
+
+
+def test_no_cell_of_the_csv_is_run_by_a_spreadsheet(log_in, make_conversation, say):
+    conversation = make_conversation()
+    say(conversation, user("=1+1"))
+    edit_message(conversation_id=conversation.pk, seq=1, message=user("@SUM(A1)"), actor=CUSTOMER, now=NOW)
+
+    response = log_in(RoleName.PRIVACY_OFFICER).get(f"/conversations/{conversation.pk}/compare.csv?a=1&b=2")
+
+    assert [row["text"] for row in table_of(response)] == ["'=1+1", "'@SUM(A1)"]
 
 
 def test_steps_stand_side_by_side_and_results_are_left_out(compared):
