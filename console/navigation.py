@@ -67,6 +67,7 @@ SECTIONS: Final = (
             Page("Erasure requests", "console:erasures", "access.read_retention"),
             Page("Legal holds", "console:holds", "access.read_retention"),
             Page("Policies", "console:policies", "access.read_retention"),
+            Page("Redaction", "console:redactions", "access.edit_policies"),
         ),
     ),
     Section(

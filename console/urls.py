@@ -50,12 +50,15 @@ CONVERSATION: list[URLPattern | URLResolver] = [
     path("attempts/<int:number>/body", bodies.replay_body, name="replay-body"),
     path("raw/<uuid:raw_id>/", bodies.raw_body, name="raw-body"),
     path("retention/", standing.standing, name="standing"),
+    path("redact/", redaction.redact, name="redact"),
     path("retention/return/", standing.return_from_archive, name="return-from-archive"),
 ]
 
 RETENTION: list[URLPattern | URLResolver] = [
     path("policies/", policies.policies, name="policies"),
     path("policies/change/", policies.change, name="change-policy"),
+    path("redaction/", redaction.redactions, name="redactions"),
+    path("redaction/<slug:slug>/", redaction.realm_redaction, name="realm-redaction"),
     path("holds/", holds.holds, name="holds"),
     path("holds/place/", holds.place, name="place-hold"),
     path("holds/<uuid:hold_id>/", holds.hold, name="hold"),

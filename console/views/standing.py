@@ -38,6 +38,9 @@ def standing(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
         "conversation_id": conversation_id,
         "archive": getattr(conversation, "archive", None),
         "may_bring_back": has_right(request.user, RightName.EDIT_POLICIES),
+        "redact_url": reverse("console:redact", args=[conversation_id])
+        if has_right(request.user, RightName.EDIT_POLICIES)
+        else "",
         "left_alone_days": LEFT_ALONE_DAYS,
         "hold_url": f"{reverse('console:place-hold')}?kind=conversation&target={conversation_id}"
         if has_right(request.user, RightName.PLACE_HOLDS)

@@ -10,31 +10,51 @@ from django.db import connection, transaction
 from access.actors import Actor, ActorKind
 from access.models.log import AccessAction, TargetKind
 from access.services.logging import log_access
-from conversations.models import Conversation, MessagePart, RedactionSpan
+from conversations.drafts import PartDraft
+from conversations.models import Conversation, Generation, MessagePart, RawBody
 from conversations.redaction.cutting import cut_body, cut_text
-from conversations.redaction.detectors import Span
-from conversations.vocabulary import BodySide, PartBytes, SecretKind
+from conversations.redaction.drafts import cut_part, note_part_cuts, spans_of
+from conversations.services.blobs import keep_large_payload, read_blob
+from conversations.services.raw_bodies import open_raw_body
+from conversations.vocabulary import PartBytes, PartType, SecretKind
 from retention.archiving import archived_among, return_bytes
 from retention.blockers import ROWS_ONLY, blockers_of
 from retention.errors import HeldError
 from retention.locks import lock_accounts, lock_conversations
+from retention.purging.raw_bodies import delete_raw_bodies
 from retention.purging.stripping import lose_bodies
 
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
+    """How many blocks were cut and how often, and what else lost something."""
+
     parts: int
     cuts: int
+    raw_bodies: int = 0
+    bodies_lost: int = 0
+    has_title: bool = False
+    errors: int = 0
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.parts or self.raw_bodies or self.has_title or self.errors)
 
 
 @transaction.atomic
 def redact_conversation(
-    *, conversation_id: UUID, kinds: frozenset[SecretKind], user: User, now: datetime
+    *,
+    conversation_id: UUID,
+    kinds: frozenset[SecretKind],
+    user: User,
+    now: datetime,
+    is_dry_run: bool = False,
 ) -> Redacted:
-    """Cut these kinds out of every part and the title; bodies that held them cannot be given back any more.
+    """Cut these kinds out of every block, the title and the words of errors, for good.
 
+    Bodies that held them cannot be given back any more, and raw bodies in which one stands are deleted.
     Archived bytes come back first; ArchiveError where they cannot. Raises HeldError while it is held.
-    Payloads in blob storage and raw bodies are not opened here: they go by their own policies.
+    A dry run does the same, is rolled back, and writes no file and no line of the log.
     """
     account_id = Conversation.objects.values_list("account_id", flat=True).get(pk=conversation_id)
     lock_accounts([account_id])
@@ -48,10 +68,21 @@ def redact_conversation(
     if archived_among([conversation_id]):
         # What is cut out of the rows must not stay in the file: it goes, and a new one is made later.
         return_bytes(conversation_id=conversation_id)
-    cut = _cut_parts(conversation_id, kinds, now)
-    _cut_title(conversation_id, kinds)
+    cut = _cut_parts(conversation_id, kinds, now, is_dry_run=is_dry_run)
+    raw_bodies, lost = _delete_raw(conversation_id, kinds)
     if cut:
-        lose_bodies(conversation_id=conversation_id, seqs={seq for seq, _ in cut})
+        lost += lose_bodies(conversation_id=conversation_id, seqs={seq for seq, _ in cut})
+    redacted = Redacted(
+        parts=len(cut),
+        cuts=sum(cuts for _, cuts in cut),
+        raw_bodies=raw_bodies,
+        bodies_lost=lost,
+        has_title=_cut_title(conversation_id, kinds),
+        errors=_cut_errors(conversation_id, kinds),
+    )
+    if is_dry_run:
+        transaction.set_rollback(True)
+        return redacted
     log_access(
         actor=Actor(ActorKind.STAFF, str(user.pk)),
         action=AccessAction.CHANGE,
@@ -61,55 +92,83 @@ def redact_conversation(
         row_count=len(cut),
         now=now,
     )
-    return Redacted(parts=len(cut), cuts=sum(cuts for _, cuts in cut))
+    return redacted
 
 
-def _cut_parts(conversation_id: UUID, kinds: frozenset[SecretKind], now: datetime) -> list[tuple[int, int]]:
+def _cut_parts(
+    conversation_id: UUID, kinds: frozenset[SecretKind], now: datetime, *, is_dry_run: bool
+) -> list[tuple[int, int]]:
     """Return the messages whose parts were cut, each with how many cuts."""
     found: list[tuple[int, int]] = []
     parts = MessagePart.objects.filter(
-        conversation_id=conversation_id, bytes_state__in=[PartBytes.PRESENT, PartBytes.REDACTED], blob=None
-    )
+        conversation_id=conversation_id, bytes_state__in=[PartBytes.PRESENT, PartBytes.REDACTED]
+    ).select_related("blob")
     for part in parts.order_by("seq", "ordinal"):
-        text = None if part.text is None else cut_text(part.text, kinds=kinds)
-        payload = None if part.payload is None else cut_body(bytes(part.payload), kinds=kinds)
-        spans = [*(text.spans if text else ()), *(payload.spans if payload else ())]
-        if not spans:
+        draft = _draft(part)
+        after = cut_part(draft, kinds=kinds)
+        if after is draft:
             continue
-        _write(part, text=text.text if text else None, payload=payload.body if payload else None)
-        _note(part, spans, now)
+        _write(part, after, is_dry_run=is_dry_run)
+        spans = [(part.seq, part.ordinal, span) for span in spans_of(after)]
+        note_part_cuts(conversation_id=conversation_id, spans=spans, now=now)
         found.append((part.seq, len(spans)))
     return found
 
 
-def _write(part: MessagePart, *, text: str | None, payload: bytes | None) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE conversations_messagepart SET text = %s, payload = %s, bytes_state = 'redacted'"
-            " WHERE conversation_id = %s AND seq = %s AND ordinal = %s",
-            [text, payload, part.conversation_id, part.seq, part.ordinal],
-        )
-
-
-def _note(part: MessagePart, spans: list[Span], now: datetime) -> None:
-    RedactionSpan.objects.bulk_create(
-        RedactionSpan(
-            conversation_id=part.conversation_id,
-            side=BodySide.PART,
-            seq=part.seq,
-            ordinal=part.ordinal,
-            kind=span.kind,
-            start=span.start,
-            end=span.end,
-            cut_at=now,
-        )
-        for span in spans
+def _draft(part: MessagePart) -> PartDraft:
+    payload = read_blob(storage_key=part.blob.storage_key) if part.blob is not None else part.payload
+    return PartDraft(
+        PartType(part.type),
+        part.text,
+        None if payload is None else bytes(payload),
+        part.shell,
+        media_type=part.media_type,
     )
 
 
-def _cut_title(conversation_id: UUID, kinds: frozenset[SecretKind]) -> None:
+def _write(part: MessagePart, after: PartDraft, *, is_dry_run: bool) -> None:
+    blob_id = None if is_dry_run else keep_large_payload(after)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE conversations_messagepart SET text = %s, payload = %s, shell = %s, blob_id = %s,"
+            " bytes_state = 'redacted' WHERE conversation_id = %s AND seq = %s AND ordinal = %s",
+            [
+                after.text,
+                None if blob_id is not None else after.payload,
+                after.shell,
+                blob_id,
+                part.conversation_id,
+                part.seq,
+                part.ordinal,
+            ],
+        )
+
+
+def _delete_raw(conversation_id: UUID, kinds: frozenset[SecretKind]) -> tuple[int, int]:
+    """Delete the raw bodies in which a secret stands; return how many, and how many bodies are lost by it."""
+    raw = RawBody.objects.filter(conversation_id=conversation_id).order_by("pk").iterator(chunk_size=20)
+    ids = [one.pk for one in raw if cut_body(open_raw_body(one), kinds=kinds).spans]
+    gone = delete_raw_bodies(ids) if ids else {"rawbody": 0, "body_lost": 0}
+    return gone["rawbody"], gone["body_lost"]
+
+
+def _cut_title(conversation_id: UUID, kinds: frozenset[SecretKind]) -> bool:
     conversation = Conversation.objects.get(pk=conversation_id)
     cut = cut_text(conversation.title, kinds=kinds)
     if cut.spans:
         conversation.title = cut.text
         conversation.save(update_fields=["title"])
+    return bool(cut.spans)
+
+
+def _cut_errors(conversation_id: UUID, kinds: frozenset[SecretKind]) -> int:
+    count = 0
+    said = Generation.objects.filter(conversation_id=conversation_id).exclude(error_message="")
+    for number, words in said.values_list("number", "error_message"):
+        cut = cut_text(words, kinds=kinds)
+        if cut.spans:
+            Generation.objects.filter(conversation_id=conversation_id, number=number).update(
+                error_message=cut.text
+            )
+            count += 1
+    return count

@@ -1,14 +1,29 @@
 """Redaction on demand: what is stored already is cut in place."""
 
+from datetime import timedelta
+
 import pytest
 
-from conversations.models import Conversation, Generation, MessagePart, RedactionSpan, ToolCall
-from conversations.vocabulary import SecretKind
+from access.models import AccessEntry
+from conversations.drafts import MessageDraft, PartDraft
+from conversations.models import (
+    Blob,
+    Conversation,
+    Generation,
+    MessagePart,
+    RawBody,
+    RedactionSpan,
+    ToolCall,
+)
+from conversations.services.appending import append_message
+from conversations.services.raw_bodies import keep_raw_body
+from conversations.vocabulary import PartType, RawClass, Role, SecretKind
+from retention.archiving import archive_bytes
 from retention.errors import HeldError
 from retention.services.holds import place_hold
 from retention.services.redacting import redact_conversation
 from tests.conversations.schema.rows import insert
-from tests.retention.conftest import NOW
+from tests.retention.conftest import CUSTOMER, NOW
 
 pytestmark = pytest.mark.django_db
 
@@ -60,3 +75,52 @@ def test_what_is_held_is_not_cut(make_talk, officer):
         redact(talk, officer)
 
     assert MessagePart.objects.get().text == CARD
+
+
+def test_a_dry_run_counts_and_changes_nothing(make_talk, officer):
+    talk = make_talk(words=CARD, title=CARD)
+
+    counted = redact_conversation(
+        conversation_id=talk.id, kinds=CARDS, user=officer, now=NOW, is_dry_run=True
+    )
+
+    assert (counted.parts, counted.cuts, counted.has_title) == (1, 1, True)
+    assert MessagePart.objects.get().text == CARD
+    assert Conversation.objects.get().title == CARD
+    assert not RedactionSpan.objects.exists()
+    assert not AccessEntry.objects.exists()
+
+
+def test_large_payloads_raw_bodies_and_errors_are_looked_into(make_talk, officer, folder, run_purge):
+    talk = make_talk()
+    block = f'{{"type":"odd","card":"{CARD}","pad":"{"x" * 40_000}"}}'
+    message = MessageDraft(Role.USER, [PartDraft(PartType.OTHER, payload=block.encode())])
+    append_message(conversation_id=talk.id, message=message, actor=CUSTOMER, now=NOW)
+    for body in (f"no JSON {CARD}", "no secret"):
+        keep_raw_body(body=body.encode(), raw_class=RawClass.STREAM, conversation_id=talk.id, now=NOW)
+    failed = {"status": "failed", "finished_at": NOW, "error_message": f"no {CARD}"}
+    insert("generation", conversation_id=talk.id, number=1, **failed)
+
+    redacted = redact(talk, officer)
+
+    assert (redacted.parts, redacted.raw_bodies, redacted.errors) == (1, 1, 1)
+    assert Generation.objects.get().error_message == "no [cut: card number]"
+    assert RawBody.objects.count() == 1
+    Blob.objects.update(created_at=NOW)
+    run_purge(now=NOW + timedelta(days=2))
+    files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    assert [b"[cut: card number]" in file for file in files] == [True]
+    assert MessagePart.objects.get(seq=2).bytes_state == "redacted"
+
+
+def test_what_lies_in_the_archive_is_cut_and_its_old_file_goes(make_talk, officer, folder, run_purge):
+    talk = make_talk(words=f"my card {CARD}")
+    archive_bytes(conversation_id=talk.id, now=NOW)
+    [file] = [path for path in folder.rglob("*") if path.is_file()]
+
+    redacted = redact(talk, officer)
+
+    assert redacted.parts == 1
+    assert MessagePart.objects.get().text == "my card [cut: card number]"
+    run_purge(now=NOW)
+    assert not file.exists()
