@@ -50,14 +50,20 @@ def page_by_key[M: Model](
     sign, back, on = ("", "lt", "gt") if is_oldest_first else ("-", "gt", "lt")
     ordered = queryset.order_by(f"{sign}{moment}", f"{sign}{key}")
     if before:
-        edge = _read(before)
-        found = list(ordered.reverse().filter(_beyond(edge, moment, key, back))[: size + 1])
+        found = _rows(ordered.reverse(), _beyond(_read(before), moment, key, back), size)
         rows = found[:size][::-1]
         return _page(rows, moment, key, has_newer=len(found) > size, has_older=bool(rows))
-    if after:
-        ordered = ordered.filter(_beyond(_read(after), moment, key, on))
-    found = list(ordered[: size + 1])
+    found = _rows(ordered, _beyond(_read(after), moment, key, on) if after else Q(), size)
     return _page(found[:size], moment, key, has_newer=bool(after and found), has_older=len(found) > size)
+
+
+def _rows[M: Model](ordered: QuerySet[M], beyond: Q, size: int) -> list[M]:
+    try:
+        past = ordered.filter(beyond)
+    except (TypeError, ValueError) as error:
+        # A number where the list's key is a UUID, or the other way round.
+        raise BadCursorError("this is the cursor of another list") from error
+    return list(past[: size + 1])
 
 
 def _page[M: Model](rows: list[M], moment: str, key: str, *, has_newer: bool, has_older: bool) -> Page[M]:

@@ -29,7 +29,7 @@ from ledger.models import ToolEffect
 from ledger.processors import STRIPE
 from ledger.processors.stripe.refusals import read_error
 from ledger.services.beginning import Begun, begin_effect
-from ledger.services.events import work_waiting_for
+from ledger.services.hearing import work_on_what_waited
 from ledger.services.sending import (
     mark_sent,
     refuse_inside_transaction,
@@ -84,8 +84,7 @@ class Sending:
             actor=self._actor,
             now=self._clock(),
         )
-        for reference in effect.references.values_list("reference", flat=True):
-            work_waiting_for(reference=reference, now=self._clock())
+        work_on_what_waited(effect=effect, now=self._clock())
 
     def reported(self, *, outcome: EffectState, reference: str, **facts: Any) -> None:
         """Settle from what a processor without an adapter answered; `reference` is its own id for it."""

@@ -44,6 +44,10 @@ FIND_BY = {
 }
 
 
+# What a column of amounts holds.
+_LARGEST_AMOUNT = 2**63 - 1
+
+
 @dataclass(frozen=True, slots=True)
 class Begun:
     """The guard's answer. Only `proceed` and `resume` may be sent, under `key` and no other.
@@ -156,6 +160,10 @@ def _request(
         raise StoreError("amount-without-currency", "an amount needs its currency", place=place)
     if amount_minor is not None and amount_minor < 0:
         raise StoreError("amount-negative", "an amount is not negative", place=place)
+    if amount_minor is not None and amount_minor > _LARGEST_AMOUNT:
+        raise StoreError("amount-too-large", "no processor moves such an amount", place=place)
+    if currency and not (len(currency) == 3 and currency.isascii() and currency.isalpha()):
+        raise StoreError("currency-unknown", "a currency is three letters", place=place)
     return Request(
         tool_name=tool_name,
         operation=operation or Operation.OTHER,

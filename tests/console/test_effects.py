@@ -8,11 +8,11 @@ import pytest
 
 from access.models import AccessEntry, Realm
 from access.rights import RoleName
-from console.finance.effect_list import read_amount
 from conversations.currency import AmountError
 from conversations.drafts import MessageDraft
 from conversations.services.appending import edit_message
 from conversations.vocabulary import Role
+from ledger.filters import read_amount
 from ledger.models import ToolEffect
 from tests.console import money
 from tests.console.conftest import CUSTOMER, NOW

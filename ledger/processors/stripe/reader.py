@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledger.evidence import OutcomeSeen, RefundSeen
-from ledger.processors.protocol import ReadEvent
-from ledger.processors.stripe import events, objects
+from ledger.processors.protocol import Heard, ReadEvent
+from ledger.processors.stripe import events, objects, refusals
 from ledger.vocabulary import EvidenceSource
 
 
@@ -22,6 +22,9 @@ class StripeReader:
         if kind == "refund":
             return objects.refund_outcome(objects.refund_seen(answer, source=EvidenceSource.ANSWER))
         return None
+
+    def read_refusal(self, *, status: int, body: Mapping[str, Any], request_id: str) -> Heard:
+        return refusals.read_refusal(status=status, body=body, request_id=request_id)
 
     def outcome_of_refund(self, refund: RefundSeen) -> OutcomeSeen:
         return objects.refund_outcome(refund)

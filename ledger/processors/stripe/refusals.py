@@ -1,5 +1,9 @@
 """What an error of Stripe's SDK says of the request that it answers."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import stripe
 
 from ledger.evidence import OutcomeSeen
@@ -15,7 +19,10 @@ _SAYS_NOTHING = (
     stripe.PermissionError,
     stripe.RateLimitError,
 )
-_CONFLICT = 409
+_DECLINED, _CONFLICT = 402, 409
+# Parameters that were refused, or named what is not there; the key with other parameters is a 400 too.
+_REFUSED = (400, 404)
+_RATE_LIMIT = "rate_limit"
 
 
 def read_error(error: Exception) -> Heard:
@@ -29,10 +36,31 @@ def read_error(error: Exception) -> Heard:
     if isinstance(error, stripe.IdempotencyError):
         return Heard(is_key_reused=True, reference=reference)
     if isinstance(error, stripe.CardError):
-        return Heard(seen=_declined(error), reference=reference)
+        detail = {"payment_intent": _part(error, "payment_intent"), "charge": _part(error, "charge")}
+        return _declined(detail, code=code_of(error), reference=reference)
     if isinstance(error, stripe.InvalidRequestError) and error.http_status != _CONFLICT:
-        return Heard(seen=_refused(error, code=code_of(error)), reference=reference)
+        return _refused(code=code_of(error), reference=reference)
     return Heard()
+
+
+def read_refusal(*, status: int, body: Mapping[str, Any], request_id: str) -> Heard:
+    """Read the same from an error's HTTP status and body, where the application has no Python."""
+    detail = body.get("error")
+    if not isinstance(detail, Mapping):
+        return Heard()
+    if detail.get("type") == "idempotency_error" and status in _REFUSED:
+        return Heard(is_key_reused=True, reference=request_id)
+    code = next((found for name in ("code", "param", "type") if (found := objects.text(detail, name))), "")
+    if status == _DECLINED:
+        return _declined(detail, code=code, reference=request_id)
+    if status in _REFUSED and code != _RATE_LIMIT:
+        return _refused(code=code, reference=request_id)
+    return Heard()
+
+
+def _part(error: stripe.StripeError, name: str) -> Any:
+    found = getattr(error.error, name, None)
+    return plain(found) if isinstance(found, stripe.StripeObject) else found
 
 
 def code_of(error: stripe.StripeError) -> str:
@@ -42,19 +70,22 @@ def code_of(error: stripe.StripeError) -> str:
     return str(code) if code else type(error).__name__
 
 
-def _declined(error: stripe.CardError) -> OutcomeSeen:
+def _declined(detail: Mapping[str, Any], *, code: str, reference: str) -> Heard:
     """A declined attempt leaves its charge and its intent behind: both are in the error."""
-    intent = getattr(error.error, "payment_intent", None)
-    if intent is not None:
-        return objects.intent_seen(plain(intent), source=EvidenceSource.ANSWER)
-    return _refused(error, code=code_of(error), reference=str(getattr(error.error, "charge", "") or ""))
+    intent = detail.get("payment_intent")
+    if isinstance(intent, Mapping):
+        seen = objects.intent_seen(intent, source=EvidenceSource.ANSWER)
+        return Heard(seen=seen, reference=reference)
+    heard = _refused(code=code, reference=objects.id_of(detail.get("charge")) or reference)
+    return replace(heard, reference=reference)
 
 
-def _refused(error: stripe.StripeError, *, code: str, reference: str = "") -> OutcomeSeen:
-    return OutcomeSeen(
+def _refused(*, code: str, reference: str) -> Heard:
+    seen = OutcomeSeen(
         processor=objects.NAME,
         source=EvidenceSource.ANSWER,
-        reference=reference or error.request_id or code,
+        reference=reference or code,
         status=code,
         outcome=EffectState.FAILED,
     )
+    return Heard(seen=seen, reference=reference)
