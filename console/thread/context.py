@@ -17,6 +17,7 @@ from console.masking import masked_email, masked_name
 from console.opening import Opening
 from console.thread.links import base_url, page_url
 from console.thread.page import PIECE, Asked, ConversationPage, Fold, Thread
+from console.thread.stay import hold_url, read_stay
 from console.titles import title_of
 from conversations.models import Conversation
 
@@ -47,6 +48,8 @@ def page_context(
         "compare_url": _compare_url(page),
         "here_query": _query_of(asked),
         "next_move": _next_move(page),
+        "stay": read_stay(request, conversation, now=now),
+        "hold_url": hold_url(request, conversation.pk),
         "next_body_url": _next_body_url(page),
         "log_times": "clock" if _is_one_day(page) else "both",
         "is_whole_log": asked.all_moves,

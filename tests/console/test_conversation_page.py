@@ -15,7 +15,8 @@ from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import assistant, call, calls, result, results, user
 
 # Session, user, two of permissions, second factor, conversation, reach, begin, skeleton, moves, effects,
-# messages, parts, calls, attempts, sums, notes, log, commit, staff: see the captured list on a failure.
+# messages, parts, calls, attempts, sums, notes, policies, what blocks a purge, log, commit, staff: see the
+# captured list on a failure.
 # To read as the reader: the reach, a savepoint and its end, the role and back; out and in again for the
 # conversation itself and for the log.
 MOST_QUERIES = 31
