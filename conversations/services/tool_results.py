@@ -1,6 +1,6 @@
 """Answers to tool calls, and how the calls ended."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -47,6 +47,25 @@ def answer_calls(
     if appended.is_new:
         settle_calls(conversation_id=conversation_id, seq=appended.seq, message=message, endings=endings)
     return appended
+
+
+@transaction.atomic
+def tell_durations(*, conversation_id: UUID, seq: int, durations: Mapping[str, int]) -> int:
+    """Write how long calls of message `seq` took, in milliseconds by call id; return how many it changed.
+
+    For applications whose exchanges are recorded: no request and no answer says it. A call that is
+    not answered, or whose duration is known, is left alone.
+    """
+    answered = ToolCall.objects.filter(
+        conversation_id=conversation_id,
+        seq=seq,
+        status__in=[CallStatus.SUCCEEDED, CallStatus.FAILED],
+        duration_ms=None,
+    )
+    return sum(
+        answered.filter(call_id=call_id).update(duration_ms=duration)
+        for call_id, duration in durations.items()
+    )
 
 
 def settle_calls(

@@ -59,6 +59,12 @@ def _story(today: datetime, number: int, stories: int, seed: str) -> Story:
     return Story(key, matter.title.format(**gaps), customer, told.exchanges(), version)
 
 
+def _seconds_of(tool: str, dice: Dice) -> float:
+    """How long a tool takes: what charges a card slower than what reads; now and then much longer."""
+    usual = 900 if tool.startswith(("purchase", "book")) else 220
+    return (usual + dice.below(usual) * (8 if dice.chance(8) else 1)) / 1000
+
+
 def _narrator(dice: Dice, key: str, start: datetime) -> Narrator:
     is_stream = dice.chance(60)
     match dice.below(10):
@@ -83,8 +89,9 @@ def _tell(told: Narrator, turn: Turn, gaps: dict[str, str], dice: Dice) -> None:
     if turn.tool:
         arguments: dict[str, object] = {name: value.format(**gaps) for name, value in turn.arguments}
         if dice.chance(8):
-            told.look_up(turn.tool, arguments, "timed out after 20 s", is_error=True)
-        told.look_up(turn.tool, arguments, turn.found.format(**gaps), is_error=False)
+            told.look_up(turn.tool, arguments, "timed out after 20 s", is_error=True, took=20)
+        took = _seconds_of(turn.tool, Dice(f"{gaps['ref']}/{turn.tool}"))
+        told.look_up(turn.tool, arguments, turn.found.format(**gaps), is_error=False, took=took)
     asked = told.mark()
     told.reply(reply, take=take)
     if dice.chance(7):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import UUID
@@ -11,14 +11,15 @@ from django.db import transaction
 
 from access.actors import Actor, ActorKind
 from access.models import Realm
-from conversations.models import Account, Conversation
+from conversations.models import Account, Conversation, Generation, ToolCall
 from conversations.services.accounts import ensure_account
 from conversations.services.heads import switch_head
 from conversations.services.importing.importing import import_file
 from conversations.services.importing.report import ImportReport
 from conversations.services.recording import RecordedExchange, record_exchange
 from conversations.services.starting import start_conversation
-from conversations.vocabulary import Source
+from conversations.services.tool_results import tell_durations
+from conversations.vocabulary import CallStatus, Source
 from samples.company import told
 from samples.company.crowd import crowd
 from samples.company.exports import ImportFile, import_files
@@ -90,6 +91,7 @@ class _Loader:
             match step:
                 case Exchange():
                     recorded = self._record(step, account, conversation, story.prompt_version)
+                    _tell_durations(conversation.pk, step)
                     if recorded.answer_seq is not None:
                         answers[step.exchange_id] = recorded.answer_seq
                 case HeadSwitch():
@@ -154,6 +156,30 @@ class _Loader:
         if known is None:
             known = self._realms[slug] = _ensure_realm(slug, self._today)
         return known
+
+
+def _tell_durations(conversation_id: UUID, exchange: Exchange) -> None:
+    """The tools ran from the end of the answer that called them until their results left.
+
+    Of several that ran at once, the last one ended then.
+    """
+    answered = ToolCall.objects.filter(
+        conversation_id=conversation_id,
+        status__in=[CallStatus.SUCCEEDED, CallStatus.FAILED],
+        duration_ms=None,
+        generation_number__isnull=False,
+    )
+    by_answer: dict[tuple[int, int], list[str]] = {}
+    for call in answered.order_by("seq", "call_id"):
+        by_answer.setdefault((call.seq, call.generation_number or 0), []).append(call.call_id)
+    for (seq, number), call_ids in by_answer.items():
+        called_at = Generation.objects.get(conversation_id=conversation_id, number=number).finished_at
+        if called_at is None or called_at > exchange.started_at:
+            continue
+        longest = (exchange.started_at - called_at) // timedelta(milliseconds=1)
+        shares = len(call_ids) + 1
+        durations = {call_id: longest - longest * place // shares for place, call_id in enumerate(call_ids)}
+        tell_durations(conversation_id=conversation_id, seq=seq, durations=durations)
 
 
 def _ensure_realm(slug: str, now: datetime) -> Realm:

@@ -14,7 +14,9 @@ class Narrator(Protocol):
     """What a teller needs of a conversation; `mark` and `back_to` are how an edit is told."""
 
     def ask(self, words: str, *, after: float) -> None: ...
-    def look_up(self, name: str, arguments: dict[str, object], found: str, *, is_error: bool) -> None: ...
+    def look_up(
+        self, name: str, arguments: dict[str, object], found: str, *, is_error: bool, took: float
+    ) -> None: ...
     def reply(self, words: str, *, take: float) -> None: ...
     def overload(self) -> None: ...
     def mark(self) -> int: ...
@@ -36,10 +38,12 @@ class MessagesNarrator:
     def ask(self, words: str, *, after: float) -> None:
         self.talk.say(words, after=after)
 
-    def look_up(self, name: str, arguments: dict[str, object], found: str, *, is_error: bool) -> None:
+    def look_up(
+        self, name: str, arguments: dict[str, object], found: str, *, is_error: bool, took: float
+    ) -> None:
         call = self.talk.call(name, **arguments)
         self.talk.answer(messages_api.text("Let me look."), call, take=1.6)
-        self.talk.give(messages_api.result(call, found, is_error=is_error))
+        self.talk.give(messages_api.result(call, found, is_error=is_error), after=took)
 
     def reply(self, words: str, *, take: float) -> None:
         self.talk.answer(messages_api.text(words), take=take)
@@ -71,11 +75,13 @@ class ChatNarrator:
     def ask(self, words: str, *, after: float) -> None:
         self.talk.say(words, after=after)
 
-    def look_up(self, name: str, arguments: dict[str, object], found: str, *, is_error: bool) -> None:
+    def look_up(
+        self, name: str, arguments: dict[str, object], found: str, *, is_error: bool, took: float
+    ) -> None:
         call = self.talk.call(name, **arguments)
         self.talk.answer("", call, take=1.3)
         # This API has no mark for a failed call; the words have to say it.
-        self.talk.give(call, f"error: {found}" if is_error else found)
+        self.talk.give(call, f"error: {found}" if is_error else found, after=took)
 
     def reply(self, words: str, *, take: float) -> None:
         self.talk.answer(words, take=take)
@@ -107,10 +113,12 @@ class ResponsesNarrator:
     def ask(self, words: str, *, after: float) -> None:
         self.talk.say(words, after=after)
 
-    def look_up(self, name: str, arguments: dict[str, object], found: str, *, is_error: bool) -> None:
+    def look_up(
+        self, name: str, arguments: dict[str, object], found: str, *, is_error: bool, took: float
+    ) -> None:
         call = self.talk.call(name, **arguments)
         self.talk.answer(call, take=1.4)
-        self.talk.give(responses_api.output(call, f"error: {found}" if is_error else found))
+        self.talk.give(responses_api.output(call, f"error: {found}" if is_error else found), after=took)
 
     def reply(self, words: str, *, take: float) -> None:
         self.talk.answer(self.talk.words(words), take=take)

@@ -4,7 +4,7 @@ from django.db import transaction
 from conversations.errors import NotFoundError, StoreError
 from conversations.models import Message, MessagePart, ToolCall
 from conversations.services.appending import append_message
-from conversations.services.tool_results import CallEnding, answer_calls
+from conversations.services.tool_results import CallEnding, answer_calls, tell_durations
 from conversations.vocabulary import PartStatus, Role
 from tests.conversations.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import MessageDraft, calls, result, results, user
@@ -87,3 +87,14 @@ def test_a_result_for_a_call_that_was_not_made_is_refused(called):
 
     assert refused.value.rule == "result-without-call"
     assert MessagePart.objects.filter(type="tool_result").count() == 0
+
+
+def test_durations_are_told_of_answered_calls_once(called):
+    answer(called, results("call_0"))
+
+    def tell(**durations: int) -> int:
+        return tell_durations(conversation_id=called.pk, seq=2, durations=durations)
+
+    assert tell(call_0=140, call_1=90, call_9=1) == 1
+    assert tell(call_0=7) == 0
+    assert lives() == [("call_0", "succeeded", "", 140), ("call_1", "requested", "", None)]

@@ -40,6 +40,17 @@ def company(django_db_setup, django_db_blocker) -> Iterator[Loaded]:
         transaction.set_rollback(True)
 
 
+def test_tools_took_as_long_as_the_story_waited_for_them(company):
+    """So that the page of tools has latencies to show."""
+    told = ToolCall.objects.filter(conversation__source="recorded", status__in=["succeeded", "failed"])
+    parallel = told.filter(conversation_id=company.conversations["nystrom-austria"])
+
+    took = list(parallel.order_by("seq", "-duration_ms").values_list("duration_ms", flat=True))
+    assert took == [1000, 800, 600, 400, 1000, 800, 600, 400, 1000]
+    assert told.filter(duration_ms=None).count() == 0
+    assert len(set(told.values_list("duration_ms", flat=True))) > 5
+
+
 def conversation(company: Loaded, key: str) -> Conversation:
     return Conversation.objects.get(pk=company.conversations[key])
 
