@@ -215,6 +215,17 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": [],
     "SERVE_AUTHENTICATION": [],
     "COMPONENT_SPLIT_REQUEST": True,
+    # Lists of values under one member's name in several answers, by the names of what they are.
+    "ENUM_NAME_OVERRIDES": {
+        "MessageRole": "conversations.vocabulary.Role",
+        "PartType": "conversations.vocabulary.PartType",
+        "PartStatus": "conversations.vocabulary.PartStatus",
+        "GenerationStatus": "conversations.vocabulary.GenerationStatus",
+        "ConversationSource": "conversations.vocabulary.Source",
+        "EffectState": "ledger.vocabulary.EffectState",
+        "GuardReason": "ledger.vocabulary.GuardReason",
+        "ErasureState": "retention.vocabulary.RequestState",
+    },
     # The pages of the description come from here too: nothing is loaded from elsewhere.
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "list", "displayRequestDuration": True},
