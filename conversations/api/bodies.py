@@ -18,10 +18,11 @@ from rest_framework.response import Response
 from access.api.views import ApiView
 from access.models import Scope
 from access.models.log import TargetKind
-from conversations.api.answers import MessageAnswer, SummaryAnswer, summary_answer
+from conversations.api.answers import summary_answer
 from conversations.api.conversations import TAG as CONVERSATIONS
 from conversations.api.looking_up import LARGEST, conversation_in, generation_in, seq_of
 from conversations.api.refusals import PROBLEM, BodyGone, BodyNotGiven, refusal
+from conversations.api.shapes import MessageAnswer, SummaryAnswer
 from conversations.api.telling import tell_messages
 from conversations.errors import ConflictError, NotFoundError
 from conversations.models import Conversation

@@ -11,12 +11,7 @@ from rest_framework.response import Response
 from access.api.views import ApiView
 from access.models import Scope
 from access.models.log import TargetKind
-from conversations.api.answers import (
-    GenerationAnswer,
-    GenerationDetailAnswer,
-    WrittenAnswer,
-    generation_answer,
-)
+from conversations.api.answers import generation_answer
 from conversations.api.attempts import (
     GivenAgainAnswered,
     GivenAnswer,
@@ -32,6 +27,7 @@ from conversations.api.fields import MessageIdField
 from conversations.api.listing import limit_of, list_answer, list_of, page_by_number, page_parameters
 from conversations.api.looking_up import conversation_in, generation_in, seq_of
 from conversations.api.parsing import ExactJsonParser
+from conversations.api.shapes import GenerationAnswer, GenerationDetailAnswer, WrittenAnswer
 from conversations.api.writing import written_answer
 from conversations.errors import ConflictError
 from conversations.models import Generation

@@ -10,12 +10,13 @@ from rest_framework.response import Response
 
 from access.api.views import ApiView
 from access.models import Scope
-from conversations.api.answers import HeadAnswer, head_answer
+from conversations.api.answers import head_answer
 from conversations.api.conversations import TAG
 from conversations.api.etags import HeadHasMoved, expected_moves, move_etag
 from conversations.api.fields import MessageIdField
 from conversations.api.looking_up import conversation_in, seq_of
 from conversations.api.refusals import PROBLEM, refusal
+from conversations.api.shapes import HeadAnswer
 from conversations.errors import ConflictError
 from conversations.services.heads import switch_head
 

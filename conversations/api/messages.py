@@ -12,13 +12,13 @@ from rest_framework.response import Response
 from access.api.views import ApiView
 from access.models import Scope
 from access.models.log import TargetKind
-from conversations.api.answers import MessageAnswer, WrittenAnswer
 from conversations.api.attempts import GivenAttempt
 from conversations.api.fields import CountField, MessageIdField
 from conversations.api.listing import limit_of, list_answer, list_of, page_by_number, page_parameters
 from conversations.api.looking_up import checked_seq, conversation_in, seq_of
 from conversations.api.parsing import ExactJsonParser
 from conversations.api.said import GivenMessage, GivenWords, said_of
+from conversations.api.shapes import MessageAnswer, WrittenAnswer
 from conversations.api.telling import tell_messages
 from conversations.api.writing import Writing
 from conversations.models import Conversation, Message

@@ -11,11 +11,12 @@ from rest_framework.response import Response
 from access.api.views import ApiView
 from access.models import Scope
 from access.models.log import TargetKind
-from conversations.api.answers import SummaryAnswer, summary_answer
+from conversations.api.answers import summary_answer
 from conversations.api.fields import CountField, MessageIdField
 from conversations.api.listing import list_answer, list_of, page_of, page_parameters
 from conversations.api.looking_up import conversation_in, seq_of
 from conversations.api.refusals import PROBLEM, BodyGone, refusal
+from conversations.api.shapes import SummaryAnswer
 from conversations.errors import NotFoundError
 from conversations.models import Chunk, Summary
 from conversations.public_ids import message_id

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from conversations.api import bodies, conversations, generations, heads, messages, summaries
+from conversations.api import bodies, conversations, generations, heads, messages, paths, summaries
 
 _CONVERSATION = "conversations/<uuid:conversation_id>"
 _MESSAGE = f"{_CONVERSATION}/messages/<int:seq>"
@@ -10,10 +10,10 @@ _GENERATION = "generations/<str:generation_id>"
 
 urlpatterns: list[URLPattern] = [
     path("conversations", conversations.ConversationsView.as_view(), name="conversations"),
-    path(_CONVERSATION, conversations.ConversationView.as_view(), name="conversation"),
-    path(f"{_CONVERSATION}/tree", conversations.TreeView.as_view(), name="tree"),
+    path(_CONVERSATION, paths.ConversationView.as_view(), name="conversation"),
+    path(f"{_CONVERSATION}/tree", paths.TreeView.as_view(), name="tree"),
     path(f"{_CONVERSATION}/head", heads.HeadView.as_view(), name="head"),
-    path(f"{_CONVERSATION}/head-moves", conversations.HeadMovesView.as_view(), name="head-moves"),
+    path(f"{_CONVERSATION}/head-moves", paths.HeadMovesView.as_view(), name="head-moves"),
     path(f"{_CONVERSATION}/fork", conversations.ForkView.as_view(), name="fork"),
     path(f"{_CONVERSATION}/messages", messages.MessagesView.as_view(), name="messages"),
     path(_MESSAGE, messages.MessageView.as_view(), name="message"),

@@ -7,6 +7,7 @@ message has the same parts, ids and digests as one that was recorded.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from json import JSONDecoder
 from typing import Final
 
 from conversations.drafts import MessageDraft
@@ -20,8 +21,9 @@ from conversations.wire.slices import read_json
 
 # What says nothing of a dialect is written so; `replay.translate` says it in any other.
 NEUTRAL: Final = Dialect.ANTHROPIC_MESSAGES
-# A request's leading system messages are its preamble: behind a person's word none is.
-_AHEAD: Final = '{"role":"user","content":"-"}'
+# A request's leading system messages are its preamble: behind a person's word none is. The dash that is
+# no ASCII says how the body is spelt: a block that escapes what it need not is then kept as it is.
+_AHEAD: Final = '{"role":"user","content":"–"}'
 # Blocks of Responses that stand inside a message item; all others are items of their own.
 _CONTENT: Final = frozenset(
     {"text", "input_text", "output_text", "refusal", "input_image", "input_file", "input_audio"}
@@ -95,22 +97,35 @@ class _Literal:
 
 def _literal(block: SaidBlock, place: int, *, role: Role, dialect: Dialect) -> _Literal:
     if block.literal:
-        try:
-            value = read_json(block.literal)
-        except WireError as error:
-            raise ComposingError(f"the block is no JSON: {error}", place=str(place)) from error
+        value = _read(block.literal, "the block", place)
         if not isinstance(value, dict):
             raise ComposingError("a block is a JSON object", place=str(place))
         return _Literal(block.literal, _stands(value, dialect))
     if block.type == PartType.TOOL_USE:
-        try:
-            read_json(block.arguments)
-        except WireError as error:
-            raise ComposingError(f"the arguments are no JSON: {error}", place=str(place)) from error
+        _read(block.arguments, "the arguments", place)
         return _Literal(_call(block, dialect), _CALLS_STAND[dialect])
     if block.type == PartType.TOOL_RESULT:
         return _Literal(_dumped(_result(block, dialect)), _RESULTS_STAND[dialect])
+    if block.type == PartType.DOCUMENT and dialect == Dialect.OPENAI_CHAT and not block.data:
+        raise ComposingError("this dialect takes no document by its address", place=str(place))
     return _Literal(_dumped(_content(block, role, dialect)), "content")
+
+
+def _read(text: str, name: str, place: int) -> object:
+    try:
+        value = read_json(text)
+        # What Python reads beyond JSON: no provider takes it.
+        _STRICT.decode(text)
+    except WireError as error:
+        raise ComposingError(f"{name} is no JSON: {error}", place=str(place)) from error
+    return value
+
+
+def _refuse(constant: str) -> object:
+    raise WireError(f"{constant} is no number of JSON")
+
+
+_STRICT: Final = JSONDecoder(parse_constant=_refuse, parse_int=str, parse_float=str)
 
 
 def _stands(value: dict[str, object], dialect: Dialect) -> str:

@@ -58,6 +58,14 @@ def test_what_cannot_be_taken_is_named(client, body, pointer):
     assert not Conversation.objects.exists()
 
 
+@pytest.mark.parametrize(
+    "started_at", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]
+)
+def test_a_start_past_every_clock_is_refused_or_kept(client, started_at):
+    body = {"account": {"external_id": "c-1"}, "started_at": started_at}
+    assert client.post(f"{ROOT}/conversations", body).status_code in (201, 400)
+
+
 def test_the_list_has_the_realms_own_only_newest_first(client, stranger, begin):
     first, second = begin(title="one"), begin(title="two")
     begin(stranger)
