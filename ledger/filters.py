@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from conversations.currency import AmountError, minor_units
 from ledger.models import ToolEffect
 from ledger.querysets import disputed, with_standing
-from ledger.vocabulary import Standing
+from ledger.vocabulary import Operation, Standing
 
 
 class EffectFilter(django_filters.FilterSet):
@@ -15,6 +15,7 @@ class EffectFilter(django_filters.FilterSet):
 
     standing = django_filters.ChoiceFilter(choices=Standing.choices, method="by_standing")
     tool = django_filters.CharFilter(field_name="tool_name", max_length=255, label="Tool")
+    operation = django_filters.ChoiceFilter(choices=Operation.choices)
     processor = django_filters.CharFilter(max_length=32, label="Processor")
     currency = django_filters.CharFilter(method="by_currency", max_length=3, label="Currency")
     amount = django_filters.CharFilter(method="by_amount", max_length=40, label="Amount, as EUR 180.00")

@@ -25,7 +25,7 @@ from ledger.models import (
     ToolEffect,
     WebhookEvent,
 )
-from ledger.vocabulary import CompensationState, EffectState, Standing
+from ledger.vocabulary import CompensationState, EffectState, Operation, Standing
 
 # The stretches of the live paths of the conversations in `heads` (id, head_seq).
 PATH_SPANS = """
@@ -155,9 +155,13 @@ class Total:
 
 
 def totals(effects: QuerySet[ToolEffect]) -> list[Total]:
-    """Sum up settled amounts per currency; what is not settled counts as nothing."""
+    """Sum up settled amounts of charges per currency; what is not settled counts as nothing.
+
+    A tool's own refund is no second sum: it stands with its charge, as given back.
+    """
     rows = (
-        effects.exclude(currency="")
+        effects.filter(operation=Operation.CHARGE)
+        .exclude(currency="")
         .order_by()
         .values("currency")
         .annotate(

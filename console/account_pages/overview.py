@@ -17,7 +17,7 @@ from conversations.models import Account, Conversation, Generation
 from conversations.vocabulary import CostConfidence
 from ledger.models import ToolEffect
 from ledger.querysets import Total, standings, totals
-from ledger.vocabulary import Operation, Standing
+from ledger.vocabulary import Standing
 
 MOST: Final = 10
 _RECENT: Final = timedelta(days=30)
@@ -68,8 +68,7 @@ def read_overview(*, account: Account, user: User, now: datetime) -> Overview:
         conversations=[TitledConversation(found, titles.of(found)) for found in conversations[:MOST]],
         has_more_conversations=len(conversations) > MOST,
         spend=_spend(account.pk, now) if sees_costs else None,
-        # A refund is no second sum: it stands with its charge, as given back.
-        totals=totals(effects.filter(operation=Operation.CHARGE)) if sees_effects else [],
+        totals=totals(effects) if sees_effects else [],
         effects=_effects(account) if sees_effects else [],
     )
 

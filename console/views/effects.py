@@ -81,9 +81,7 @@ def effect_totals(request: HttpRequest) -> HttpResponse:
     filters = EffectFilter(request.GET, queryset=listed(reach_of(staff_of(request))))
     if not filters.is_valid():
         raise BadRequest("a filter of this list cannot be read")
-    # A refund is no second sum: it stands with its charge, as given back.
-    charges = filters.qs.filter(operation=Operation.CHARGE)
-    context = {"totals": totals(charges), "list_url": reverse("console:effects") + without(request.GET)}
+    context = {"totals": totals(filters.qs), "list_url": reverse("console:effects") + without(request.GET)}
     if getattr(request, "htmx", False):
         return render(request, "console/finance/totals.html", context)
     frame = frame_context(

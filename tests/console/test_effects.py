@@ -127,7 +127,7 @@ def test_totals_have_a_line_for_each_currency_and_never_add_two(log_in, charge):
         ("kwd", 1, 31500),
         ("usd", 2, 2000),
     ]
-    assert "/effects/?state=applied&amp;currency=usd" in page.content.decode()
+    assert "/effects/?state=applied&amp;operation=charge&amp;currency=usd" in page.content.decode()
 
 
 def test_the_csv_is_safe_and_exact_and_its_export_is_a_row(log_in, charge):

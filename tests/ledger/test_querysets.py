@@ -16,7 +16,7 @@ from ledger.querysets import (
 )
 from ledger.services.detaching import detach_effects
 from ledger.services.settling import settle_effect
-from ledger.vocabulary import Standing
+from ledger.vocabulary import ReferenceKind, Standing
 from tests.ledger.conftest import AGENT, LATER, Talk
 from tests.ledger.seen import charged
 
@@ -213,6 +213,18 @@ def test_an_effect_is_found_by_its_refund_and_its_key(talk, buy, give_back):
 
     assert list(find_effects_by_reference("re_9")) == [effect]
     assert list(find_effects_by_reference(effect.idempotency_key)) == [effect]
+
+
+def test_a_refund_that_a_tool_made_is_no_second_sum(talk, buy, register):
+    register("give_back", operation="refund", amount_path="", currency_path="")
+    talk.says()
+    buy(talk, 1)
+    seq = talk.calls("toolu_2", name="give_back", arguments="{}", below=talk.answers("toolu_1"))
+    refund = talk.begins(seq, "toolu_2", amount_minor=900, currency="usd").effect
+    seen = charged("re_1", amount_minor=900, references=[(ReferenceKind.REFUND, "re_1")])
+    settle_effect(effect_id=refund.pk, seen=seen, actor=AGENT, now=LATER)
+
+    assert [(each.effects, each.settled_minor) for each in totals(ToolEffect.objects.all())] == [(1, 1900)]
 
 
 def test_totals_never_add_currencies(talk, buy, charge_card, give_back):
