@@ -438,6 +438,27 @@ def continued():
     return JobRun.objects.get(pk=run.pk).counts
 
 
+def test_a_note_on_a_held_conversation_stays_with_it_and_others_go(
+    their_talk, person, desk, make_talk, officer, second
+):
+    held = make_talk(account_id=person.pk)
+    for talk in (their_talk, held):
+        write_note(conversation_id=talk.id, author=officer, text=f"called {NAME}", now=NOW)
+    hold = place_hold(conversation_id=held.id, matter="M-8", user=officer, now=NOW)
+
+    request = desk(person)
+
+    step = request.steps.get(name="words")
+    assert (step.state, step.erased, step.kept) == ("skipped", {"notes": 1}, {"notes": 1})
+    assert fetch("SELECT text FROM conversations_conversationnote") == [(f"called {NAME}",)]
+    request_release(hold_id=hold.pk, user=officer, now=NOW)
+    approve_release(hold_id=hold.pk, user=second, now=NOW)
+    run = start_job(kind=CONTINUE, requested_by=("job", "test"), now=NOW)
+    continue_erasures(run_id=run.pk, clock=lambda: NOW)
+    work_on(JobRun.objects.get(kind="retention.erase", state="queued"))
+    assert ErasureRequest.objects.get().state == "done"
+
+
 def test_an_archive_goes_with_its_file(their_talk, person, desk, folder):
     archive(their_talk.id)
 

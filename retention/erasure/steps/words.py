@@ -2,11 +2,16 @@
 
 from typing import Any
 
-from retention.erasure.emptying import Words, empty_all
+from retention.erasure.emptying import Words, count_held, empty_all
 from retention.erasure.outcome import Outcome
 from retention.erasure.subject import Subject
 
 _OF_THE_EFFECTS = "effect_id = ANY(%(effects)s::uuid[])"
+# Staff's notes are a part of the conversation that they stand on; holds keep them with it.
+_HELD = (
+    "retention_hold_on(conversation_id,"
+    " (SELECT c.account_id FROM conversations_conversation c WHERE c.id = conversation_id)) IS NOT NULL"
+)
 STORES = {
     "stated reasons": [
         Words(
@@ -20,6 +25,7 @@ STORES = {
             "conversations_conversationnote",
             {"text": "''", "ticket": "''"},
             "conversation_id = ANY(%(conversations)s::uuid[])",
+            held=_HELD,
         ),
         Words(
             "ledger_compensationnote",
@@ -47,4 +53,10 @@ STORES = {
 
 
 def run(subject: Subject, after: Any) -> Outcome:
-    return Outcome(erased=empty_all(subject, STORES))
+    outcome = Outcome(erased=empty_all(subject, STORES))
+    for store, several in STORES.items():
+        held = sum(count_held(subject, one) for one in several)
+        if held:
+            outcome.kept[store] = held
+            outcome.cause = f"{held} {store} stand on conversations that are held"
+    return outcome
