@@ -91,6 +91,7 @@ class RequestState(TextChoices):
 
 class RequestOrigin(TextChoices):
     DESK = "desk", "The desk"
+    APPLICATION = "application", "An application"
     RESTORED = "restored", "Came back with a restore"
 
 

@@ -14,6 +14,7 @@ VERSION_1: list[URLPattern | URLResolver] = [
     path("key", KeyView.as_view(), name="key"),
     path("", include("conversations.api.urls")),
     path("", include("ledger.api.urls")),
+    path("", include("retention.api.urls")),
     path("exchanges", ExchangesView.as_view(), name="exchanges"),
 ]
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from access.reach import Reach
 from access.rights import RightName
 from console.home.waiting import Asked, Waiting, is_older, size_of
-from console.retention_pages.reach import holds_within, requests_within
+from retention.querysets import holds_within, requests_within
 from retention.vocabulary import RequestState
 
 # The clock of a request turns to late this long before its day: see docs/privacy.md.
@@ -40,6 +40,8 @@ def _erasures(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
 
 def _approvals(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
     waiting = requests_within(reach).filter(state=RequestState.PREVIEWED).exclude(taken_in_by=user)
+    # One that an application took in has its first person in who checked the identity.
+    waiting = waiting.exclude(taken_in_by_key__isnull=False, identity_checked_by=user)
     count, oldest = size_of(waiting, "previewed_at")
     if count:
         yield Waiting(

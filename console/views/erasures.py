@@ -24,7 +24,6 @@ from console.frame import frame_context
 from console.listing import list_context, read_page
 from console.masking import masked_email, masked_name
 from console.retention_pages.forms import IdentityForm, IntakeForm, NoteForm
-from console.retention_pages.reach import requests_within
 from console.retention_pages.requests import clock_of, shown_rows, stages_of, steps_of
 from console.retention_pages.stores import label_of, labelled
 from conversations.errors import StoreError
@@ -32,6 +31,7 @@ from conversations.models import Account
 from jobs.services.starting import OverlapError
 from retention.erasure.receipt import is_genuine
 from retention.models import ErasureReceipt, ErasureRequest
+from retention.querysets import requests_within
 from retention.services import erasing
 from retention.vocabulary import CopyState, IdentifierKind, IdentityCheck, RequestState
 
@@ -117,6 +117,7 @@ def erasure(request: HttpRequest, request_id: UUID) -> HttpResponse:
         request, now=now, title=f"Erasure request {found.number}", subtitle=f"{found.realm.name}. {PURPOSE}"
     )
     handles = has_right(user, RightName.HANDLE_ERASURES)
+    is_first = erasing.is_first_person(found, user)
     context |= {
         "erasure": found,
         "clock": clock_of(found, now=now),
@@ -129,8 +130,8 @@ def erasure(request: HttpRequest, request_id: UUID) -> HttpResponse:
         "identity_form": IdentityForm(),
         "note_form": NoteForm(),
         "handles": handles,
-        "may_approve": has_right(user, RightName.APPROVE_ERASURES) and found.taken_in_by_id != user.pk,
-        "is_own": found.taken_in_by_id == user.pk,
+        "may_approve": has_right(user, RightName.APPROVE_ERASURES) and not is_first,
+        "is_own": is_first,
         "may_extend": handles and found.is_open and found.extended_at is None and now <= found.due_at,
         "may_run_again": handles
         and found.state in (RequestState.PARTLY_DONE, RequestState.APPROVED, RequestState.RUNNING),
@@ -160,7 +161,7 @@ def act(request: HttpRequest, request_id: UUID, action: str) -> HttpResponse:
         elif action == "approve":
             erasing.approve_erasure(**given)
         elif action == "run":
-            erasing.run_again(**given)
+            erasing.run_again(request_id=found.pk, actor=actor_of(request), now=now)
         elif action == "extend":
             erasing.extend_term(**given, note=note)
         else:

@@ -18,10 +18,16 @@ from access.rights import RightName
 from console.frame import frame_context
 from console.listing import list_context, read_page
 from console.retention_pages.forms import HoldForm, NoteForm
-from console.retention_pages.reach import holds_within, may_be_held
 from conversations.errors import StoreError
 from retention.models import LegalHold
-from retention.services.holds import approve_release, place_hold, refuse_release, request_release
+from retention.querysets import holds_within, may_be_held
+from retention.services.holds import (
+    approve_release,
+    asked_for_by,
+    place_hold,
+    refuse_release,
+    request_release,
+)
 
 PURPOSE = (
     "What must stay, whatever a policy says. Two people release a hold; an open dispute is one by itself."
@@ -32,7 +38,7 @@ PURPOSE = (
 @require_GET
 @requires(RightName.READ_RETENTION)
 def holds(request: HttpRequest) -> HttpResponse:
-    rows = holds_within(reach_of(staff_of(request)))
+    rows = holds_within(reach_of(staff_of(request))).select_related("placed_by", "placed_by_key")
     is_open = request.GET.get("open") != "0"
     if is_open:
         rows = rows.filter(released_at=None)
@@ -104,14 +110,14 @@ def hold(request: HttpRequest, hold_id: UUID) -> HttpResponse:
     user = staff_of(request)
     context |= {
         "hold": found,
-        "events": found.events.select_related("by").order_by("pk"),
+        "events": found.events.select_related("by", "by_key").order_by("pk"),
         "notes": found.notes.exclude(text="").select_related("author").order_by("pk"),
         "form": NoteForm(),
         "may_request": has_right(user, RightName.PLACE_HOLDS) and found.release_requested_at is None,
         "may_decide": has_right(user, RightName.RELEASE_HOLDS)
         and found.release_requested_at is not None
-        and found.release_requested_by_id != user.pk,
-        "is_own_request": found.release_requested_by_id == user.pk,
+        and not asked_for_by(found, user),
+        "is_own_request": asked_for_by(found, user),
     }
     return render(request, "console/retention/hold.html", context)
 

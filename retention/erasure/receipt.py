@@ -45,6 +45,8 @@ def _content(request: ErasureRequest, now: datetime) -> dict[str, Any]:
         "completed_at": _moment(now),
         "origin": request.origin,
         "taken_in_by": request.taken_in_by_id,
+        "taken_in_by_key": request.taken_in_by_key_id,
+        "identity_checked_by": request.identity_checked_by_id,
         "approved_by": request.approved_by_id,
         "identity_check": request.identity_check,
         "steps": [

@@ -5,7 +5,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import F, Q
 
-from access.models import Realm
+from access.models import ApiKey, Realm
 from retention.vocabulary import (
     CopyState,
     IdentifierKind,
@@ -17,8 +17,10 @@ from retention.vocabulary import (
 
 
 class ErasureRequest(models.Model):
-    """One request to erase a person: at the desk, or again after a restore.
+    """One request to erase a person: at the desk, by an application, or again after a restore.
 
+    One that an application took in passes through the hands of two people as well: who checked
+    the identity does not approve it.
     What the person is called stands in ErasureIdentifier and is emptied when the
     request is done; this row holds ids, times, counts and closed choices.
     """
@@ -33,6 +35,9 @@ class ErasureRequest(models.Model):
     extended_at = models.DateTimeField(null=True, help_text="The clock is extended once.")
     taken_in_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, related_name="+", db_index=False
+    )
+    taken_in_by_key = models.ForeignKey(
+        ApiKey, models.DO_NOTHING, null=True, related_name="+", db_index=False
     )
     identity_check = models.CharField(max_length=16, choices=IdentityCheck, blank=True)
     identity_checked_by = models.ForeignKey(
@@ -56,11 +61,13 @@ class ErasureRequest(models.Model):
                 condition=Q(state__in=RequestState.values), name="retention_erasure_state_is_known"
             ),
             models.CheckConstraint(
-                condition=Q(approved_by__isnull=True) | ~Q(approved_by=F("taken_in_by")),
+                condition=Q(approved_by__isnull=True)
+                | Q(~Q(approved_by=F("taken_in_by")), taken_in_by_key__isnull=True)
+                | Q(~Q(approved_by=F("identity_checked_by")), taken_in_by_key__isnull=False),
                 name="retention_erasure_two_people",
             ),
             models.CheckConstraint(
-                condition=~Q(origin="desk")
+                condition=Q(origin="restored")
                 | Q(state__in=["intake", "identified", "previewed", "withdrawn"])
                 | Q(
                     approved_by__isnull=False,
@@ -71,8 +78,10 @@ class ErasureRequest(models.Model):
                 name="retention_erasure_approved_before_it_runs",
             ),
             models.CheckConstraint(
-                condition=Q(origin="restored") | Q(taken_in_by__isnull=False),
-                name="retention_erasure_desk_has_a_person",
+                condition=Q(origin="desk", taken_in_by__isnull=False, taken_in_by_key__isnull=True)
+                | Q(origin="application", taken_in_by__isnull=True, taken_in_by_key__isnull=False)
+                | Q(origin="restored"),
+                name="retention_erasure_taken_in_by_one",
             ),
             models.CheckConstraint(
                 condition=Q(due_at__gt=F("received_at")), name="retention_erasure_due_after_it_came"

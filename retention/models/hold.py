@@ -4,12 +4,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from access.models import ApiKey
 from retention.vocabulary import HoldStep, HoldTarget
 
 
 class LegalHold(models.Model):
     """One hold on an account, a conversation or an effect; two people release it.
 
+    An application may place one and ask for its release; a person, and not the one who made
+    the application's key, approves. No key ever releases.
     An effect's hold also names the effect's conversation, which stays with it.
     The ids are no keys: the history outlives what was held. Triggers in
     `0002_hold_rules` refuse whatever would take away what an open hold names.
@@ -21,10 +24,14 @@ class LegalHold(models.Model):
     conversation_id = models.UUIDField(null=True)
     effect_id = models.UUIDField(null=True)
     matter = models.CharField(max_length=64, help_text="The case this is for: a number, no name.")
-    placed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+")
+    placed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, related_name="+")
+    placed_by_key = models.ForeignKey(ApiKey, models.DO_NOTHING, null=True, related_name="+", db_index=False)
     placed_at = models.DateTimeField()
     release_requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, related_name="+"
+    )
+    release_requested_by_key = models.ForeignKey(
+        ApiKey, models.DO_NOTHING, null=True, related_name="+", db_index=False
     )
     release_requested_at = models.DateTimeField(null=True)
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, related_name="+")
@@ -55,13 +62,31 @@ class LegalHold(models.Model):
             ),
             models.CheckConstraint(condition=~Q(matter=""), name="retention_hold_has_a_matter"),
             models.CheckConstraint(
-                condition=Q(release_requested_by__isnull=True, release_requested_at__isnull=True)
-                | Q(release_requested_by__isnull=False, release_requested_at__isnull=False),
-                name="retention_hold_request_has_a_person",
+                condition=Q(placed_by__isnull=False, placed_by_key__isnull=True)
+                | Q(placed_by__isnull=True, placed_by_key__isnull=False),
+                name="retention_hold_placed_by_one",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    release_requested_by__isnull=True,
+                    release_requested_by_key__isnull=True,
+                    release_requested_at__isnull=True,
+                )
+                | Q(
+                    release_requested_by__isnull=False,
+                    release_requested_by_key__isnull=True,
+                    release_requested_at__isnull=False,
+                )
+                | Q(
+                    release_requested_by__isnull=True,
+                    release_requested_by_key__isnull=False,
+                    release_requested_at__isnull=False,
+                ),
+                name="retention_hold_request_is_somebodys",
             ),
             models.CheckConstraint(
                 condition=Q(released_at__isnull=True, released_by__isnull=True)
-                | Q(released_at__isnull=False, released_by__isnull=False, release_requested_by__isnull=False),
+                | Q(released_at__isnull=False, released_by__isnull=False, release_requested_at__isnull=False),
                 name="retention_hold_release_was_asked_for",
             ),
             models.CheckConstraint(
@@ -99,13 +124,21 @@ class HoldEvent(models.Model):
     id = models.BigAutoField(primary_key=True)
     hold = models.ForeignKey(LegalHold, models.DO_NOTHING, related_name="events")
     step = models.CharField(max_length=18, choices=HoldStep)
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+", db_index=False)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, related_name="+", db_index=False
+    )
+    by_key = models.ForeignKey(ApiKey, models.DO_NOTHING, null=True, related_name="+", db_index=False)
     at = models.DateTimeField()
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 condition=Q(step__in=HoldStep.values), name="retention_holdevent_step_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(by__isnull=False, by_key__isnull=True)
+                | Q(by__isnull=True, by_key__isnull=False, step__in=["placed", "release_requested"]),
+                name="retention_holdevent_by_one",
             ),
         ]
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from access.actors import Actor, ActorKind
 from jobs.models import JobRun
 from jobs.services.starting import OverlapError
 from jobs.services.working import Batch, Clock, work
@@ -14,6 +15,7 @@ from retention.services.erasing import run_again
 from retention.vocabulary import RequestState
 
 CONTINUE = "retention.continue_erasures"
+BEAT = Actor(ActorKind.JOB, "beat")
 
 
 def continue_erasures(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
@@ -29,7 +31,7 @@ def _batch(run: JobRun, now: datetime) -> Batch:
             counts["held"] += 1
             continue
         try:
-            run_again(request_id=request.pk, user=None, now=now)
+            run_again(request_id=request.pk, actor=BEAT, now=now)
             counts["started"] += 1
         except OverlapError:
             counts["running"] += 1

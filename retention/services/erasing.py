@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from access.actors import Actor, ActorKind
+from access.models import ApiKey
 from access.models.log import AccessAction, TargetKind
 from access.services.logging import log_access
 from conversations.errors import ConflictError, NotFoundError
@@ -49,6 +50,14 @@ def find_accounts(*, realm_id: int, names: Iterable[str]) -> list[Account]:
     return list(Account.objects.filter(wanted, realm_id=realm_id).order_by("pk")) if wanted else []
 
 
+def find_request(*, number: str, realm_id: int) -> ErasureRequest:
+    """Return the realm's request of that number; raises NotFoundError."""
+    found = ErasureRequest.objects.filter(number=number, realm_id=realm_id).first()
+    if found is None:
+        raise NotFoundError("no-request", "there is no such request", place=number)
+    return found
+
+
 @transaction.atomic
 def take_in(
     *,
@@ -56,15 +65,20 @@ def take_in(
     account_ids: Iterable[UUID],
     received_at: datetime,
     now: datetime,
-    user: User | None,
+    user: User | None = None,
+    key: ApiKey | None = None,
     aliases: Iterable[str] = (),
-    origin: RequestOrigin = RequestOrigin.DESK,
 ) -> ErasureRequest:
     """Open a request about these accounts of one person; its clock runs from when it was received.
 
-    Each account belongs to one open request at most.
+    Each account belongs to one open request at most. It comes from a person at the desk, from an
+    application's key, or from neither where a restore brought the erased person back.
     """
-    accounts = list(Account.objects.filter(pk__in=list(account_ids), realm_id=realm_id).order_by("pk"))
+    # Locked before it is asked what is open: two who take one person in at once are one request.
+    locked = Account.objects.select_for_update(no_key=True).filter(
+        pk__in=list(account_ids), realm_id=realm_id
+    )
+    accounts = list(locked.order_by("pk"))
     if not accounts:
         raise NotFoundError("no-account", "no account of this realm was named")
     taken = ErasureAccount.objects.filter(
@@ -78,11 +92,12 @@ def take_in(
         id=mint_id(now),
         number=_next_number(now),
         realm_id=realm_id,
-        origin=origin,
+        origin=_origin(user, key),
         state=RequestState.INTAKE,
         received_at=received_at,
         due_at=received_at + TERM,
         taken_in_by=user,
+        taken_in_by_key=key,
     )
     digest = subject_digest(kind=ErasedKind.ACCOUNT, realm_id=realm_id, value=str(accounts[0].pk))
     request.pseudonym = f"erased-{digest.hex()[:16]}"
@@ -90,7 +105,7 @@ def take_in(
     for account in accounts:
         ErasureAccount.objects.create(request=request, account_id=account.pk)
     _name(request, accounts, aliases)
-    _log(request, user=user, now=now)
+    _log(request, user=user, key=key, now=now)
     return request
 
 
@@ -121,24 +136,32 @@ def prepare_preview(*, request_id: UUID, user: User, now: datetime) -> ErasureRe
 
 @transaction.atomic
 def approve_erasure(*, request_id: UUID, user: User, now: datetime) -> JobRun:
-    """Approve and start; whoever took the request in cannot approve it."""
+    """Approve and start; whoever took the request in cannot approve it.
+
+    Where an application took it in, whoever checked the identity cannot: it takes two people too.
+    """
     request = _lock(request_id, RequestState.PREVIEWED)
-    if request.taken_in_by_id == user.pk:
-        raise TwoPeopleError(
-            "two-people", "whoever took the request in cannot approve it", place=request.number
-        )
+    if is_first_person(request, user):
+        first = "took the request in" if request.taken_in_by_key_id is None else "checked the identity"
+        raise TwoPeopleError("two-people", f"whoever {first} cannot approve it", place=request.number)
     request.approved_by, request.approved_at, request.state = user, now, RequestState.APPROVED
     request.save(update_fields=["approved_by", "approved_at", "state"])
     _log(request, user=user, now=now)
     return start_erasure(request=request, requested_by=("staff", str(user.pk)), now=now)
 
 
+def is_first_person(request: ErasureRequest, user: User) -> bool:
+    """Tell whether this person is one of the two already."""
+    if request.taken_in_by_key_id is not None:
+        return request.identity_checked_by_id == user.pk
+    return request.taken_in_by_id == user.pk
+
+
 @transaction.atomic
-def run_again(*, request_id: UUID, user: User | None, now: datetime) -> JobRun:
+def run_again(*, request_id: UUID, actor: Actor, now: datetime) -> JobRun:
     """Start what failed or was held anew; steps that did all their work are left as they are."""
     request = _lock(request_id, RequestState.APPROVED, RequestState.PARTLY_DONE, RequestState.RUNNING)
-    by = ("job", "beat") if user is None else ("staff", str(user.pk))
-    return start_erasure(request=request, requested_by=by, now=now)
+    return start_erasure(request=request, requested_by=(actor.kind, actor.id), now=now)
 
 
 def start_erasure(*, request: ErasureRequest, requested_by: tuple[str, str], now: datetime) -> JobRun:
@@ -207,9 +230,9 @@ def _next_number(now: datetime) -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [NUMBERING])
         cursor.execute(
-            "SELECT coalesce(max(right(number, 4)::int), 0) + 1 FROM retention_erasurerequest"
-            " WHERE starts_with(number, %s)",
-            [f"ER-{now.year}-"],
+            "SELECT coalesce(max(substr(number, length(%(year)s) + 1)::int), 0) + 1"
+            " FROM retention_erasurerequest WHERE starts_with(number, %(year)s)",
+            {"year": f"ER-{now.year}-"},
         )
         return f"ER-{now.year}-{cursor.fetchone()[0]:04d}"
 
@@ -245,9 +268,23 @@ def _write_note(request: ErasureRequest, *, user: User, note: str, now: datetime
         )
 
 
-def _log(request: ErasureRequest, *, user: User | None, now: datetime) -> None:
+def _origin(user: User | None, key: ApiKey | None) -> RequestOrigin:
+    if key is not None:
+        return RequestOrigin.APPLICATION
+    return RequestOrigin.RESTORED if user is None else RequestOrigin.DESK
+
+
+def _actor(user: User | None, key: ApiKey | None) -> Actor:
+    if key is not None:
+        return Actor(ActorKind.APPLICATION, str(key.pk))
+    return Actor(ActorKind.JOB, "erasure") if user is None else Actor(ActorKind.STAFF, str(user.pk))
+
+
+def _log(
+    request: ErasureRequest, *, now: datetime, user: User | None = None, key: ApiKey | None = None
+) -> None:
     log_access(
-        actor=Actor(ActorKind.JOB, "erasure") if user is None else Actor(ActorKind.STAFF, str(user.pk)),
+        actor=_actor(user, key),
         action=AccessAction.CHANGE,
         target_kind=TargetKind.ERASURE,
         target_id=request.number,

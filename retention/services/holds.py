@@ -4,6 +4,9 @@
 conversation and then effect), and commits the hold under that lock. A purge
 that had the row first has deleted it, and there is nothing left to hold; one
 that comes later waits, and then asks.
+
+A hold is placed, and its release asked for, by a person or by an application's key: exactly one
+of `user` and `key`. It is released by a person.
 """
 
 from datetime import datetime
@@ -13,6 +16,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from access.actors import Actor, ActorKind
+from access.models import ApiKey
 from access.models.log import AccessAction, TargetKind
 from access.services.logging import log_access
 from conversations.errors import ConflictError, NotFoundError
@@ -24,13 +28,16 @@ from retention.errors import RetentionError, TwoPeopleError
 from retention.models import HoldEvent, HoldNote, LegalHold
 from retention.vocabulary import HoldStep, HoldTarget
 
+_REQUEST = ["release_requested_by", "release_requested_by_key", "release_requested_at"]
+
 
 @transaction.atomic
 def place_hold(
     *,
-    user: User,
     matter: str,
     now: datetime,
+    user: User | None = None,
+    key: ApiKey | None = None,
     account_id: UUID | None = None,
     conversation_id: UUID | None = None,
     effect_id: UUID | None = None,
@@ -60,45 +67,53 @@ def place_hold(
         effect_id=effect_id,
         matter=readable_copy(matter.strip())[:64],
         placed_by=user,
+        placed_by_key=key,
         placed_at=now,
     )
     hold.save(force_insert=True)
-    _write_step(hold, HoldStep.PLACED, user=user, now=now, note=note)
+    _write_step(hold, HoldStep.PLACED, user=user, key=key, now=now, note=note)
     return hold
 
 
 @transaction.atomic
-def request_release(*, hold_id: UUID, user: User, now: datetime, note: str = "") -> LegalHold:
-    """Ask for the release; the hold holds until another person approves."""
+def request_release(
+    *, hold_id: UUID, now: datetime, user: User | None = None, key: ApiKey | None = None, note: str = ""
+) -> LegalHold:
+    """Ask for the release; the hold holds until a person approves who did not ask."""
     hold = _lock_open(hold_id)
     if hold.release_requested_at is not None:
         raise ConflictError("release-requested", "its release was asked for already", place=f"hold {hold.pk}")
-    hold.release_requested_by, hold.release_requested_at = user, now
-    hold.save(update_fields=["release_requested_by", "release_requested_at"])
-    _write_step(hold, HoldStep.RELEASE_REQUESTED, user=user, now=now, note=note)
+    hold.release_requested_by, hold.release_requested_by_key, hold.release_requested_at = user, key, now
+    hold.save(update_fields=_REQUEST)
+    _write_step(hold, HoldStep.RELEASE_REQUESTED, user=user, key=key, now=now, note=note)
     return hold
 
 
 @transaction.atomic
 def approve_release(*, hold_id: UUID, user: User, now: datetime, note: str = "") -> LegalHold:
-    """End the hold; whoever asked for the release cannot approve it."""
+    """End the hold; whoever asked for the release, or made the key that asked, cannot approve it."""
     hold = _lock_requested(hold_id)
-    if hold.release_requested_by_id == user.pk:
-        raise TwoPeopleError(
-            "two-people", "whoever asked for the release cannot approve it", place=f"hold {hold.pk}"
-        )
+    if asked_for_by(hold, user):
+        first = "asked for the release" if hold.release_requested_by_id else "made the key that asked"
+        raise TwoPeopleError("two-people", f"whoever {first} cannot approve it", place=f"hold {hold.pk}")
     hold.released_by, hold.released_at = user, now
     hold.save(update_fields=["released_by", "released_at"])
     _write_step(hold, HoldStep.RELEASED, user=user, now=now, note=note)
     return hold
 
 
+def asked_for_by(hold: LegalHold, user: User) -> bool:
+    """Tell whether the request is this person's: made in the console, or with a key that they made."""
+    key = hold.release_requested_by_key
+    return hold.release_requested_by_id == user.pk or (key is not None and key.created_by_id == str(user.pk))
+
+
 @transaction.atomic
 def refuse_release(*, hold_id: UUID, user: User, now: datetime, note: str = "") -> LegalHold:
     """Put the request aside; the hold goes on, and may be asked about again."""
     hold = _lock_requested(hold_id)
-    hold.release_requested_by, hold.release_requested_at = None, None
-    hold.save(update_fields=["release_requested_by", "release_requested_at"])
+    hold.release_requested_by, hold.release_requested_by_key, hold.release_requested_at = None, None, None
+    hold.save(update_fields=_REQUEST)
     _write_step(hold, HoldStep.RELEASE_REFUSED, user=user, now=now, note=note)
     return hold
 
@@ -147,12 +162,21 @@ def _lock_requested(hold_id: UUID) -> LegalHold:
     return hold
 
 
-def _write_step(hold: LegalHold, step: HoldStep, *, user: User, now: datetime, note: str) -> None:
-    HoldEvent.objects.create(hold=hold, step=step, by=user, at=now)
-    if note.strip():
+def _write_step(
+    hold: LegalHold,
+    step: HoldStep,
+    *,
+    now: datetime,
+    user: User | None = None,
+    key: ApiKey | None = None,
+    note: str = "",
+) -> None:
+    """Write the line of the history; notes are written by people only."""
+    HoldEvent.objects.create(hold=hold, step=step, by=user, by_key=key, at=now)
+    if user is not None and note.strip():
         HoldNote.objects.create(hold=hold, author=user, text=readable_copy(note.strip()), written_at=now)
     log_access(
-        actor=Actor(ActorKind.STAFF, str(user.pk)),
+        actor=_actor(user, key),
         action=AccessAction.CHANGE,
         target_kind=TargetKind.HOLD,
         target_id=str(hold.pk),
@@ -160,3 +184,9 @@ def _write_step(hold: LegalHold, step: HoldStep, *, user: User, now: datetime, n
         account_id=hold.account_id,
         now=now,
     )
+
+
+def _actor(user: User | None, key: ApiKey | None) -> Actor:
+    if key is not None:
+        return Actor(ActorKind.APPLICATION, str(key.pk))
+    return Actor(ActorKind.STAFF, "" if user is None else str(user.pk))

@@ -106,8 +106,6 @@ def _open(account_id: UUID, realm_id: int, *, now: datetime) -> ErasureRequest:
         account_ids=[account_id],
         received_at=now,
         now=now,
-        user=None,
-        origin=RequestOrigin.RESTORED,
     )
     request.state = RequestState.APPROVED
     request.save(update_fields=["state"])

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 
+from access.actors import Actor, ActorKind
 from access.models import AccessEntry, StatedReason
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.errors import ConflictError
@@ -26,7 +27,7 @@ from retention.erasure.job import STEPS, erase
 from retention.erasure.receipt import is_genuine
 from retention.errors import TwoPeopleError
 from retention.models import ErasureRequest, GenerationRollup
-from retention.services.continuing import CONTINUE, continue_erasures
+from retention.services.continuing import BEAT, CONTINUE, continue_erasures
 from retention.services.erasing import (
     approve_erasure,
     check_identity,
@@ -292,7 +293,9 @@ def test_what_is_held_stays_and_goes_when_the_hold_is_released(
 
     request_release(hold_id=hold.pk, user=officer, now=NOW)
     approve_release(hold_id=hold.pk, user=second, now=NOW)
-    request = work_on(run_again(request_id=request.pk, user=officer, now=NOW))
+    request = work_on(
+        run_again(request_id=request.pk, actor=Actor(ActorKind.STAFF, str(officer.pk)), now=NOW)
+    )
 
     assert (request.state, remaining()) == ("done", set())
     assert json.loads(request.receipt.body)["erased"]["conversation"] == 2
@@ -401,7 +404,7 @@ def test_a_step_that_fails_is_named_and_the_others_go_on(their_talk, person, des
     assert remaining() == set()
     monkeypatch.undo()
 
-    request = work_on(run_again(request_id=request.pk, user=None, now=NOW))
+    request = work_on(run_again(request_id=request.pk, actor=BEAT, now=NOW))
     assert request.state == "done"
 
 

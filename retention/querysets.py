@@ -1,4 +1,4 @@
-"""Holds and requests within the realms of whoever looks."""
+"""Holds and requests within the realms of whoever looks: staff, or an application's key."""
 
 from uuid import UUID
 
@@ -17,7 +17,10 @@ def holds_within(reach: Reach) -> QuerySet[LegalHold]:
         return rows
     accounts = Account.objects.filter(reach.within("realm_id")).values("pk")
     conversations = Conversation.objects.filter(reach.within("account__realm_id")).values("pk")
-    return rows.filter(Q(account_id__in=accounts) | Q(conversation_id__in=conversations))
+    effects = ToolEffect.objects.filter(reach.within("realm_id")).values("pk")
+    return rows.filter(
+        Q(account_id__in=accounts) | Q(conversation_id__in=conversations) | Q(effect_id__in=effects)
+    )
 
 
 def requests_within(reach: Reach) -> QuerySet[ErasureRequest]:
