@@ -10,7 +10,7 @@ from django.utils import timezone
 from console.filtering import FilterGroup, filter_group
 
 PRESETS: Final = (("7", "Last 7 days"), ("30", "Last 30 days"), ("90", "Last 90 days"), ("365", "Last year"))
-_LONGEST: Final = timedelta(days=1100)
+LONGEST: Final = timedelta(days=1100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def read_period(query: QueryDict, *, now: datetime, days: int = 30) -> Period:
     first = _day(query.get("from", ""))
     last = _day(query.get("to", "")) or today
     first = first or last - timedelta(days=days - 1)
-    if not timedelta(0) <= last - first <= _LONGEST:
+    if not timedelta(0) <= last - first <= LONGEST:
         first, last = today - timedelta(days=days - 1), today
     return Period(_midnight(first), _midnight(last + timedelta(days=1)))
 

@@ -15,6 +15,7 @@ VERSION_1: list[URLPattern | URLResolver] = [
     path("", include("conversations.api.urls")),
     path("", include("ledger.api.urls")),
     path("", include("retention.api.urls")),
+    path("", include("console.api.urls")),
     path("exchanges", ExchangesView.as_view(), name="exchanges"),
 ]
 

@@ -27,6 +27,8 @@ MOST: Final = 200
 class Cut(StrEnum):
     """What costs are summed up by."""
 
+    DAY = "day"
+    PROVIDER = "provider"
     MODEL = "model"
     TOOL = "tool"
     PROMPT = "prompt"
@@ -108,6 +110,8 @@ _SEALED_SUMS = """coalesce(sum(s.number), 0)::bigint, coalesce(sum(s.failed), 0)
     coalesce(sum(s.output_tokens), 0)::bigint"""
 # By what attempts are grouped, as rows and as sealed lines say it. An account that was erased has no name.
 _KEYS: Final = {
+    Cut.DAY: ("((g.created_at AT TIME ZONE %(zone)s)::date)::text, ''", "s.day::text, ''"),
+    Cut.PROVIDER: ("g.provider, ''", "s.provider, ''"),
     Cut.MODEL: (f"{_SERVED}, g.provider", "s.model, s.provider"),
     Cut.PROMPT: ("g.prompt_version, ''", "s.prompt_version, ''"),
     Cut.ACCOUNT: ("a.external_id, r.slug", "coalesce(a.external_id, ''), r.slug"),
@@ -123,7 +127,7 @@ _BY_KEY = """
 SELECT key, second, @added FROM (
     SELECT @row_keys, @sums @attempts GROUP BY 1, 2
     UNION ALL SELECT @line_keys, @of_sealed @sealed GROUP BY 1, 2
-) both_kinds @names GROUP BY 1, 2 ORDER BY 5 DESC, 1, 2 LIMIT @most
+) both_kinds @names GROUP BY 1, 2 ORDER BY @order
 """
 # An attempt counts for each tool that its answer called, once however often it did.
 _BY_TOOL = """
@@ -188,12 +192,13 @@ def read_costs(*, period: Period, reach: Reach, cut: Cut) -> Costs:
 
 
 def read_lines(*, period: Period, reach: Reach, cut: Cut) -> list[CostLine]:
-    """Return the sums cut one way, the dearest first."""
+    """Return the sums cut one way: every day in its order, of anything else the dearest first, up to MOST."""
     given = _parameters(period, reach)
     if cut == Cut.TOOL:
         return [CostLine(*row) for row in _rows(_BY_TOOL, given)]
     of_rows, of_lines = _KEYS[cut]
-    statement = _BY_KEY.replace("@row_keys", of_rows).replace("@line_keys", of_lines)
+    order = "1" if cut == Cut.DAY else "5 DESC, 1, 2 LIMIT @most"
+    statement = _BY_KEY.replace("@row_keys", of_rows).replace("@line_keys", of_lines).replace("@order", order)
     return [CostLine(*row) for row in _rows(statement, given)]
 
 

@@ -66,6 +66,8 @@ def _places(effects: Iterable[ToolEffect], term: str, by: str) -> list[Place]:
             ident=term,
             url=effect_url(effect.pk, conversation_id=effect.conversation_id, seq=effect.call_seq),
             realm_id=effect.realm_id,
+            effect_id=effect.pk,
+            seq=effect.call_seq,
             name=effect.tool_name,
             state=effect_state(effect),
             conversation_id=effect.conversation_id,
@@ -91,7 +93,7 @@ _NAMES: Final = {
     "pyr": "refund",
     "dp": "dispute",
     "du": "dispute",
+    "evt": "event",
     "txn": "balance movement",
     "cf1": "idempotency key",
-    "evt": "event",
 }

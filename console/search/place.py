@@ -6,7 +6,10 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One place of an id. `kind` and `by` are words of the page; `state` is a code of `console.states`."""
+    """One place of an id. `kind` and `by` are words of the page; `state` is a code of `console.states`.
+
+    `number` is an attempt's.
+    """
 
     kind: str
     by: str
@@ -16,6 +19,8 @@ class Place:
     name: str = ""
     state: str = ""
     seq: int | None = None
+    number: int | None = None
+    effect_id: UUID | None = None
     title: str = ""
     conversation_id: UUID | None = None
     account: str = ""

@@ -167,6 +167,7 @@ def _place(hit: IdHit, lives: dict[tuple[UUID | None, int | None, str], ToolCall
         name=call.name if call else "",
         state=call.status if call else "",
         seq=hit.seq,
+        number=hit.number,
         title=masked_name(hit.title) if is_account else hit.title,
         conversation_id=hit.conversation_id,
         account=hit.account_external_id,

@@ -123,10 +123,10 @@ def prices(request: HttpRequest) -> HttpResponse:
 
 
 def _cut(request: HttpRequest) -> Cut:
-    try:
-        return Cut(request.GET.get("by") or Cut.MODEL)
-    except ValueError:
-        raise BadRequest("costs are cut by model, tool, prompt or account") from None
+    given = request.GET.get("by") or Cut.MODEL
+    if given not in dict(_CUTS):
+        raise BadRequest("costs are cut by model, tool, prompt or account")
+    return Cut(given)
 
 
 def _picture(found: Costs, period: Period) -> Picture | None:

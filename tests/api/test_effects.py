@@ -1,5 +1,7 @@
 """Effects over HTTP: the guard's answers, sent before the socket, settled by what the processor said."""
 
+import base64
+import json
 import threading
 from datetime import timedelta
 
@@ -85,8 +87,6 @@ def test_a_charge_from_begin_to_the_processors_answer(client, issue, client_of, 
 
 
 def response_bytes(body):
-    import base64
-
     return base64.b64decode(response(body)["response"]["body"])
 
 
@@ -295,8 +295,6 @@ HOSTILE_CALLS = [
 
 @pytest.mark.parametrize("body", HOSTILE_CALLS)
 def test_a_request_of_another_shape_is_refused_by_its_member(client, registered, body):
-    import json
-
     answer = client.generic("POST", EFFECTS, json.dumps(body), content_type="application/json")
     assert answer.status_code == 400
     assert answer.json()["rule"] in ("invalid", "parse-error")
