@@ -90,6 +90,12 @@ class ExchangeDescription(serializers.Serializer):
         default="",
         help_text="Names the user's action; the same for all attempts at it.",
     )
+    retry_of = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="The exchange that this one tries again: it is the next attempt at the same request.",
+    )
     prompt_version = serializers.CharField(required=False, allow_blank=True, default="")
     provider = serializers.CharField(
         required=False,

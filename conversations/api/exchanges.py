@@ -6,18 +6,17 @@ from uuid import UUID
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from access.api.views import ApiView
 from access.models import Scope
-from conversations.api.exchange_parts import ExchangeParts
+from conversations.api.exchange_parts import ExchangeJson, ExchangeParts
 from conversations.api.exchange_shapes import Exchange, ExchangeAnswer, ExchangeAsParts
 from conversations.models import Account
 from conversations.public_ids import generation_id, message_id
 from conversations.services.accounts import ensure_account
-from conversations.services.recording import RecordedExchange, record_exchange
+from conversations.services.recording import RecordedExchange, find_attempt, record_exchange
 from conversations.services.starting import start_conversation
 from conversations.vocabulary import Dialect, Source
 
@@ -40,7 +39,7 @@ class ExchangesView(ApiView):
     """One HTTP attempt at a provider goes in, whole and once."""
 
     scopes = {"POST": Scope.WRITE}
-    parser_classes = (JSONParser, ExchangeParts)
+    parser_classes = (ExchangeJson, ExchangeParts)
     is_once_by_itself = True
     largest_body: ClassVar[int | None] = settings.EXCHANGE_BYTES_LIMIT
 
@@ -65,9 +64,14 @@ class ExchangesView(ApiView):
     def _record(self, told: dict[str, Any]) -> RecordedExchange:
         facts = {name: told[name] for name in _FACTS} | {name: self._past(told[name]) for name in _MOMENTS}
         account = ensure_account(realm=self.key.realm, now=self.now, **told["account"])
+        conversation_id = self._conversation_id(account, told, started_at=facts["started_at"])
+        tried = find_attempt(account=account, exchange_id=told["retry_of"])
+        if tried is not None and conversation_id in (None, tried.conversation_id):
+            conversation_id = tried.conversation_id
+            facts["request_id"] = facts["request_id"] or tried.request_id
         return record_exchange(
             account=account,
-            conversation_id=self._conversation_id(account, told, started_at=facts["started_at"]),
+            conversation_id=conversation_id,
             dialect=Dialect(told["dialect"]),
             actor=self.actor,
             now=self.now,

@@ -165,6 +165,24 @@ def test_a_reference_may_look_like_an_id_of_the_store(client):
     assert by_id.data["conversation"] == answer.data["conversation"]
 
 
+def test_a_retry_is_the_next_attempt_of_what_it_tries_again(client):
+    failed = as_json(client, response_body=None, http_status=None)
+    again = as_json(client, exchange_id="x-2", retry_of="x-1")
+
+    assert again.data["conversation"] == failed.data["conversation"]
+    assert (again.data["request_id"], again.data["attempt"]) == (failed.data["request_id"], 2)
+    assert Message.objects.count() == 2
+
+
+def test_a_retry_of_what_is_not_the_accounts_is_a_call_of_its_own(client, stranger):
+    as_json(stranger, exchange_id="x-theirs", response_body=None)
+    as_json(client, exchange_id="x-other", response_body=None, account={"external_id": "customer-8"})
+
+    for number, tried in enumerate(("x-theirs", "x-other", "x-never")):
+        answer = as_json(client, exchange_id=f"x-{number}", retry_of=tried)
+        assert (answer.status_code, answer.data["match"]) == (201, "started")
+
+
 def test_a_conversation_of_another_account_or_realm_is_not_found(client, stranger):
     theirs = as_json(stranger).data["conversation"]
     other_account = as_json(client, account={"external_id": "customer-8"}, exchange_id="x-8").data[
@@ -218,6 +236,12 @@ def test_a_member_that_cannot_be_taken_is_pointed_at(client, changes, pointer):
     assert answer.status_code == 400
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
     assert not Account.objects.exists()
+
+
+def test_json_that_is_nested_too_deep_is_refused(client):
+    answer = client.post(EXCHANGES, b'{"account": ' + b"[" * 200_000, content_type="application/json")
+
+    assert answer.status_code == 400
 
 
 @pytest.mark.parametrize(

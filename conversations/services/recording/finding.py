@@ -24,6 +24,9 @@ class Found(NamedTuple):
 def find_conversation(reading: Reading) -> Found:
     """Return the conversation: named, held by the provider's id, or known by its history; else a new one.
 
+    A request that is tried again before anything was answered has no history to be known by: it is
+    known by its own id and body.
+
     Nothing but the account's own conversations is ever found; whether the one
     that is named is among them is asked when it is locked.
     """
@@ -34,7 +37,7 @@ def find_conversation(reading: Reading) -> Found:
         return hosted if hosted is not None and is_same else Found(call.conversation_id)
     if hosted is not None:
         return hosted
-    known = None if request is None else _by_history(call.account_id, request)
+    known = (None if request is None else _by_history(call.account_id, request)) or _by_request(reading)
     if known is not None:
         return Found(known)
     started = start_conversation(
@@ -70,6 +73,28 @@ SELECT g.conversation_id, g.message_seq FROM conversations_generation g
 JOIN conversations_conversation c ON c.id = g.conversation_id
 WHERE g.hosted_conversation_id = %s AND c.account_id = %s
 ORDER BY g.message_seq IS NULL, g.created_at DESC, g.number DESC LIMIT 1
+"""
+
+
+def _by_request(reading: Reading) -> UUID | None:
+    """Find the attempt before this one: the same request of the account, the same body, and no answer."""
+    call = reading.call
+    if not call.request_id:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            BY_REQUEST, [fitted(call.request_id, LONGEST_ID), reading.body_digest, call.account_id]
+        )
+        row = cursor.fetchone()
+    return None if row is None else row[0]
+
+
+# The body too: a caller may count its requests anew in each conversation.
+BY_REQUEST = """
+SELECT g.conversation_id FROM conversations_generation g
+JOIN conversations_conversation c ON c.id = g.conversation_id
+WHERE g.request_id = %s AND g.body_sha256 = %s AND g.message_seq IS NULL AND c.account_id = %s
+ORDER BY g.created_at DESC, g.number DESC LIMIT 1
 """
 
 

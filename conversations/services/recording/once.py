@@ -8,7 +8,9 @@ from uuid import UUID
 
 from django.db import connection
 
-from conversations.services.recording.exchange import RecordedExchange
+from conversations.models import Account, Conversation
+from conversations.services.recording.exchange import LONGEST_ID, RecordedExchange
+from conversations.services.recording.storable import fitted
 from conversations.vocabulary import BodyProof, GenerationStatus, HistoryMatch
 
 KEY = "conversations_exchange_pkey"
@@ -34,6 +36,17 @@ def find_recorded(*, realm_id: int, key: str) -> RecordedExchange | None:
         answer_seq=answer_seq,
         was_known=True,
     )
+
+
+def find_attempt(*, account: Account, exchange_id: str) -> RecordedExchange | None:
+    """Return what the account has under the caller's id of an exchange; nothing of another account."""
+    if not exchange_id:
+        return None
+    found = find_recorded(realm_id=account.realm_id, key=fitted(exchange_id, LONGEST_ID))
+    if found is None:
+        return None
+    is_theirs = Conversation.objects.filter(pk=found.conversation_id, account=account).exists()
+    return found if is_theirs else None
 
 
 RECORDED = """

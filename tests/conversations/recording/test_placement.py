@@ -127,6 +127,20 @@ def test_a_request_id_of_the_caller_counts_its_attempts(record):
     assert [(e.request_id, e.attempt) for e in (first, second)] == [("act-1", 1), ("act-1", 2)]
 
 
+def test_without_a_name_a_first_question_tried_again_is_one_conversation(record, make_account):
+    failed = record(body(user("Hi")), None, request_id="ask-1")
+    again = record(body(user("Hi")), "Hello.", request_id="ask-1")
+    other_words = record(body(user("Bye")), None, request_id="ask-1")
+    once_more = record(body(user("Hi")), None, request_id="ask-1")
+    of_another = record(body(user("Bye")), None, request_id="ask-1", account=make_account())
+
+    assert (again.conversation_id, again.attempt) == (failed.conversation_id, 2)
+    assert Message.objects.filter(conversation=failed.conversation_id).count() == 2
+    conversations = {it.conversation_id for it in (failed, other_words, of_another)}
+    assert len(conversations) == 3
+    assert once_more.conversation_id == failed.conversation_id
+
+
 def test_without_a_name_a_history_that_ends_in_an_answer_is_found(record):
     first = record(body(user("Hi")), "Hello.")
 
