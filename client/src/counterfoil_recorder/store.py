@@ -1,0 +1,110 @@
+"""Speaking to the store: one exchange is sent, and its answer says what is to become of it."""
+
+import logging
+from dataclasses import dataclass
+from typing import Final
+
+import httpx2
+
+from counterfoil_recorder.errors import ConfigurationError
+from counterfoil_recorder.exchanges import Parcel, to_multipart
+
+log = logging.getLogger(__name__)
+_EXCHANGES: Final = "/api/v1/exchanges"
+_KEY: Final = "/api/v1/key"
+# The store has looked at the exchange and will never take it; sent again, it would say the same.
+_REFUSALS: Final = frozenset({400, 409, 413, 415, 422})
+_NOT_FOUND: Final = 404
+_PROBLEM: Final = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    was_known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """`rule` is the store's code of the reason; of an erased person nothing may be kept anywhere."""
+
+    rule: str
+    reason: str
+
+    @property
+    def must_vanish(self) -> bool:
+        return self.rule == "erased-subject"
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Not now. `wait` is how many seconds the store asks for."""
+
+    reason: str
+    wait: float | None = None
+
+
+Answer = Stored | Refused | Unavailable
+
+
+class Store:
+    """Safe for several threads."""
+
+    def __init__(self, *, url: str, key: str, timeout: float) -> None:
+        bare = url.strip().rstrip("/")
+        if not bare.startswith(("http://", "https://")):
+            raise ConfigurationError(
+                f"the store's address begins with https:// or http://, not {bare[:40]!r}"
+            )
+        if not key.isascii() or not key.isprintable() or not key.strip():
+            raise ConfigurationError("the store's key must be plain printable characters")
+        self._timeout = timeout
+        self._client = httpx2.Client(
+            base_url=bare,
+            headers={"Authorization": f"Bearer {key.strip()}", "User-Agent": "counterfoil-recorder"},
+            timeout=timeout,
+            limits=httpx2.Limits(max_connections=4, keepalive_expiry=60),
+        )
+
+    def send(self, parcel: Parcel) -> Answer:
+        media_type, body = to_multipart(parcel)
+        try:
+            response = self._client.post(_EXCHANGES, content=body, headers={"Content-Type": media_type})
+        except (httpx2.HTTPError, OSError) as error:
+            return Unavailable(f"{type(error).__name__}: {error}")
+        return _read(response)
+
+    def is_up(self, *, timeout: float | None = None) -> bool:
+        """Ask whether the store answers and knows the key."""
+        try:
+            return self._client.get(_KEY, timeout=timeout or self._timeout).is_success
+        except (httpx2.HTTPError, OSError):
+            return False
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def _read(response: httpx2.Response) -> Answer:
+    status = response.status_code
+    if response.is_success:
+        return Stored(was_known=status == httpx2.codes.OK)
+    rule, detail = _problem(response)
+    # A plain 404 is a wrong address or a half-started server, which somebody will mend.
+    if status in _REFUSALS or (status == _NOT_FOUND and rule not in ("", "no-such-address")):
+        return Refused(rule=rule or str(status), reason=f"{status} {rule}: {detail}")
+    return Unavailable(f"{status} {rule}".strip(), wait=_seconds(response.headers.get("retry-after", "")))
+
+
+def _problem(response: httpx2.Response) -> tuple[str, str]:
+    """Return the rule and the explanation of the store's refusal; nothing where another server speaks."""
+    if not response.headers.get("content-type", "").startswith(_PROBLEM):
+        return "", response.reason_phrase
+    try:
+        problem = response.json()
+        return str(problem.get("rule", "")), str(problem.get("detail", ""))
+    except (ValueError, AttributeError):
+        return "", response.reason_phrase
+
+
+def _seconds(value: str) -> float | None:
+    return float(value) if value.isdigit() else None
