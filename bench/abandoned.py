@@ -53,8 +53,8 @@ SELECT {ID}, s, 0, 'tool_use', '{{}}', 'call_' || s, 'charge_card'
 FROM generate_series(1, %(count)s) n, unnest(%(seqs)s::int[]) s WHERE s <= 40 OR n %% 20 < 3
 """,
     f"""
-INSERT INTO conversations_toolcall (conversation_id, seq, call_id, name, requested_at)
-SELECT {ID}, s, 'call_' || s, 'charge_card', now()
+INSERT INTO conversations_toolcall (conversation_id, seq, ordinal, call_id, name, requested_at)
+SELECT {ID}, s, 0, 'call_' || s, 'charge_card', now()
 FROM generate_series(1, %(count)s) n, unnest(%(seqs)s::int[]) s WHERE s <= 40 OR n %% 20 < 3
 """,
     f"""

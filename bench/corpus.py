@@ -53,7 +53,7 @@ COLUMNS = {
         "conversation_id, seq, ordinal, type, text, payload, tool_call_id, tool_name, answers_seq, status"
     ),
     "conversations_toolcall": (
-        "conversation_id, seq, call_id, name, status, arguments, generation_number, requested_at"
+        "conversation_id, seq, ordinal, call_id, name, status, arguments, generation_number, requested_at"
     ),
     "conversations_headmove": (
         "conversation_id, number, head_seq, moved_at, moved_by_kind, moved_by_id, reason"
@@ -193,7 +193,7 @@ class Telling:
         draft = PartDraft(PartType.TOOL_USE, payload=payload.encode(), tool_call_id=call_id, tool_name=name)
         self.batch.add(
             "conversations_toolcall",
-            *(self.id, self.seq, call_id, name, "succeeded"),
+            *(self.id, self.seq, ordinal, call_id, name, "succeeded"),
             *(derived_arguments(draft), self.attempts, self.at),
         )
         return "tool_use", payload

@@ -52,6 +52,11 @@ class PartDraft:
     media_type: str = ""
     is_minted_id: bool = False
 
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a client's call that counts."""
+        return self.type == PartType.TOOL_USE and not self.orphan
+
 
 @dataclass(slots=True)
 class MessageDraft:
@@ -72,7 +77,7 @@ class MessageDraft:
     wire_index: int | None = None
 
     def calls(self) -> Iterator[PartDraft]:
-        return (part for part in self.parts if part.type == PartType.TOOL_USE and not part.orphan)
+        return (part for part in self.parts if part.is_call)
 
     def results(self) -> Iterator[PartDraft]:
         return (part for part in self.parts if part.type == PartType.TOOL_RESULT and not part.orphan)

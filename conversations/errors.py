@@ -61,7 +61,6 @@ EXPLANATIONS = {
         "the call has a result on this path already",
     ),
     "conversations_toolcall_pkey": ("call-id-repeated", "one message holds the same call id twice"),
-    "conversations_part_call_key": ("call-id-repeated", "one message holds the same call id twice"),
     "conversations_part_call_is_identified": ("call-without-id", "a call and a result need the call's id"),
     "conversations_part_call_is_named": ("call-without-name", "a call needs the tool's name"),
     "conversations_conversation_head_is_its_own": (

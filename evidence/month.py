@@ -149,6 +149,7 @@ class Month:
             "conversations_toolcall",
             told.conversation_id,
             seq,
+            0,
             f"toolu_{seq}",
             "charge_card",
             "requested",

@@ -14,7 +14,7 @@ COLUMNS = {
     ),
     "conversations_message": "conversation_id seq parent_seq role branch_reason created_at",
     "conversations_messagepart": "conversation_id seq ordinal type text payload tool_call_id tool_name",
-    "conversations_toolcall": "conversation_id seq call_id name status requested_at",
+    "conversations_toolcall": "conversation_id seq ordinal call_id name status requested_at",
     "conversations_headmove": "conversation_id number head_seq moved_at moved_by_kind moved_by_id reason",
     "ledger_tooleffect": (
         "id realm_id account_id conversation_id call_seq call_id tool_name operation idempotency_key"

@@ -125,9 +125,6 @@ class HeadMove(models.Model):
             models.CheckConstraint(
                 condition=Q(moved_by_kind__in=ActorKind.values), name="conversations_headmove_actor_is_known"
             ),
-            models.UniqueConstraint(
-                fields=["conversation", "number", "head_seq"], name="conversations_headmove_line_of_a_head"
-            ),
         ]
 
     def __str__(self) -> str:

@@ -82,10 +82,10 @@ class Generation(models.Model):
     first_token_ms = models.IntegerField(null=True)
     total_ms = models.IntegerField(null=True)
 
-    preamble = models.ForeignKey(Fragment, models.DO_NOTHING, null=True, related_name="+")
+    preamble = models.ForeignKey(Fragment, models.DO_NOTHING, null=True, related_name="+", db_index=False)
     leading = models.ForeignKey(Fragment, models.DO_NOTHING, null=True, related_name="+", db_index=False)
-    tools = models.ForeignKey(Fragment, models.DO_NOTHING, null=True, related_name="+")
-    envelope = models.ForeignKey(Fragment, models.DO_NOTHING, null=True, related_name="+")
+    tools = models.ForeignKey(Fragment, models.DO_NOTHING, null=True, related_name="+", db_index=False)
+    envelope = models.ForeignKey(Fragment, models.DO_NOTHING, null=True, related_name="+", db_index=False)
     body_proof = models.CharField(
         max_length=8, choices=BodyProof, default=BodyProof.NONE, db_default=BodyProof.NONE
     )
@@ -142,8 +142,11 @@ class Generation(models.Model):
                 | Q(reasoning_tokens__lte=F("output_tokens")),
                 name="conversations_generation_reasoning_is_output",
             ),
+            # The id leads, so that the search box finds an attempt by it in one probe.
             models.UniqueConstraint(
-                fields=["conversation", "request_id", "attempt"], name="conversations_generation_attempt_once"
+                fields=["request_id", "conversation", "attempt"],
+                opclasses=["varchar_pattern_ops", "uuid_ops", "int4_ops"],
+                name="conversations_generation_attempt_once",
             ),
         ]
         indexes = [
@@ -172,9 +175,13 @@ class Generation(models.Model):
                 name="generation_hosted",
                 condition=~Q(hosted_conversation_id=""),
             ),
-            # The search box: the application's own request id.
-            models.Index(fields=["request_id"], opclasses=["varchar_pattern_ops"], name="generation_request"),
             # The keys of bodies and fragments that are swept.
+            *(
+                models.Index(
+                    fields=[name], name=f"generation_{name}", condition=Q((f"{name}__isnull", False))
+                )
+                for name in ("preamble", "tools", "envelope")
+            ),
             models.Index(fields=["leading"], name="generation_leading", condition=Q(leading__isnull=False)),
             models.Index(
                 fields=["raw_request"], name="generation_raw_req", condition=Q(raw_request__isnull=False)

@@ -1,7 +1,7 @@
 """The tree: messages, the parts they are made of, and the life of a tool call."""
 
 from django.db import models
-from django.db.models import Case, F, Q, Value, When
+from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from conversations.models.conversation import Conversation
@@ -79,9 +79,6 @@ class Message(models.Model):
             models.CheckConstraint(
                 condition=Q(dialect__in=["", *Dialect.values]), name="conversations_message_dialect_is_known"
             ),
-            models.UniqueConstraint(
-                fields=["conversation", "seq", "group_ordinal"], name="conversations_message_group_key"
-            ),
             # The id leads, so that the search box finds a message by it in one probe.
             models.UniqueConstraint(
                 fields=["client_message_id", "conversation"],
@@ -106,8 +103,8 @@ class Message(models.Model):
 class MessagePart(models.Model):
     """One block of a message, with its bytes.
 
-    `call_id` is set for client calls that count (not orphans); results point
-    at it through `answers_seq`. Only `bytes_state` and the bytes may change.
+    A client call that counts (no orphan) has its row in ToolCall; results point
+    at that through `answers_seq`. Only `bytes_state` and the bytes may change.
     """
 
     pk = models.CompositePrimaryKey("conversation_id", "seq", "ordinal")
@@ -140,11 +137,6 @@ class MessagePart(models.Model):
     status = models.CharField(max_length=5, choices=PartStatus, null=True)
     orphan = models.BooleanField(
         default=False, db_default=False, help_text="Received broken, kept as it came, outside the pairing."
-    )
-    call_id = models.GeneratedField(
-        expression=Case(When(Q(type="tool_use", orphan=False), then=F("tool_call_id")), default=Value(None)),
-        output_field=models.CharField(max_length=255, null=True),
-        db_persist=True,
     )
 
     message = models.ForeignObject(
@@ -212,9 +204,6 @@ class MessagePart(models.Model):
                 ),
                 name="conversations_part_bytes_match_state",
             ),
-            models.UniqueConstraint(
-                fields=["conversation", "seq", "call_id"], name="conversations_part_call_key"
-            ),
         ]
         indexes = [
             # The search box: every place of a call id, in one probe.
@@ -246,6 +235,7 @@ class ToolCall(models.Model):
         Conversation, models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False
     )
     seq = models.IntegerField()
+    ordinal = models.SmallIntegerField(help_text="The place of its part in the message.")
     call_id = models.CharField(max_length=255)
     name = models.CharField(max_length=255)
     status = models.CharField(

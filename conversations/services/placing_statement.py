@@ -97,9 +97,8 @@ WITH conversation AS MATERIALIZED (
     WHERE m.seq = t.first_seq + p.place
 ), call AS (
     INSERT INTO conversations_toolcall
-        (conversation_id, seq, call_id, name, status, arguments, generation_number, requested_at)
-    SELECT t.id, t.first_seq + c.place, c.call_id, c.name,
-        CASE WHEN c.is_unanswered THEN 'unanswered' ELSE 'requested' END,
+        (conversation_id, seq, ordinal, call_id, name, status, arguments, generation_number, requested_at)
+    SELECT t.id, t.first_seq + c.place, c.ordinal, c.call_id, c.name, c.status,
         c.arguments::jsonb, CASE WHEN t.first_seq + c.place = t.last_seq THEN {part_generation} END, %(now)s
     FROM taken t, json_to_recordset(%(calls)s::json) AS c({call_record}){head_move}{generation}
 )

@@ -16,6 +16,7 @@ from conversations.arguments import derived_arguments
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.models import Generation
 from conversations.services.blobs import keep_large_payload
+from conversations.vocabulary import CallStatus
 
 # What the statement reads out of the texts, and the columns that it fills with it.
 MESSAGE_RECORD = (
@@ -32,7 +33,7 @@ PART_COLUMNS = (
     "ordinal, type, provider_type, text, payload, shell, is_text_copy, media_type, blob_id,"
     " tool_call_id, tool_name, is_minted_id, status, orphan"
 )
-CALL_RECORD = "place int, call_id text, name text, arguments text, is_unanswered bool"
+CALL_RECORD = "place int, ordinal int, call_id text, name text, arguments text, status text"
 # Labels of what came from outside; the block itself keeps them whole.
 LONGEST_TYPE, LONGEST_MEDIA_TYPE = 64, 127
 NO_ANSWER = None
@@ -107,14 +108,20 @@ def call_rows(messages: Sequence[MessageDraft], *, unanswered: Collection[tuple[
     return _json(
         {
             "place": place,
+            "ordinal": ordinal,
             "call_id": part.tool_call_id,
             "name": part.tool_name,
             "arguments": derived_arguments(part),
-            "is_unanswered": (place, part.tool_call_id) in unanswered,
+            "status": _status((place, part.tool_call_id or ""), unanswered),
         }
         for place, message in enumerate(messages)
-        for part in message.calls()
+        for ordinal, part in enumerate(message.parts)
+        if part.is_call
     )
+
+
+def _status(call: tuple[int, str], unanswered: Collection[tuple[int, str]]) -> str:
+    return (CallStatus.UNANSWERED if call in unanswered else CallStatus.REQUESTED).value
 
 
 def generation_row(columns: Mapping[str, Any]) -> str:

@@ -43,12 +43,13 @@ CONVERSATION_RULES = {
         GROUP BY m.conversation_id, m.parent_seq HAVING count(*) > 1""",
     "call-has-its-row": """
         SELECT coalesce(p.conversation_id, t.conversation_id)::text || ' #' || coalesce(p.seq, t.seq)
-            || ' ' || coalesce(p.call_id, t.call_id)
-        FROM (SELECT conversation_id, seq, call_id FROM conversations_messagepart
-            WHERE conversation_id = ANY(%(ids)s) AND call_id IS NOT NULL) p
-        FULL JOIN (SELECT conversation_id, seq, call_id FROM conversations_toolcall
+            || ' ' || coalesce(p.tool_call_id, t.call_id)
+        FROM (SELECT conversation_id, seq, ordinal, tool_call_id FROM conversations_messagepart
+            WHERE conversation_id = ANY(%(ids)s) AND type = 'tool_use' AND NOT orphan) p
+        FULL JOIN (SELECT conversation_id, seq, ordinal, call_id FROM conversations_toolcall
             WHERE conversation_id = ANY(%(ids)s)) t
-            ON (t.conversation_id, t.seq, t.call_id) = (p.conversation_id, p.seq, p.call_id)
+            ON (t.conversation_id, t.seq, t.ordinal, t.call_id)
+                = (p.conversation_id, p.seq, p.ordinal, p.tool_call_id)
         WHERE p.seq IS NULL OR t.seq IS NULL""",
     "result-answers-a-call": """
         SELECT r.conversation_id::text || ' #' || r.seq || ' ' || r.tool_call_id

@@ -70,7 +70,6 @@ RULES: dict[str, Rule] = {
         "media_type",
         "tool_call_id",
         "tool_name",
-        "call_id",
     ),
     "conversations.ToolCall": _goes("conversations", "call_id", "name", "error_code", "arguments"),
     "conversations.HeadMove": _goes("conversations", "moved_by_id"),

@@ -53,12 +53,13 @@ RULES = {
             SELECT FROM conversations_message m WHERE m.conversation_id = c.id
             GROUP BY m.parent_seq HAVING count(*) > 1)""",
     "call parts and rows of calls' lives are the same": """
-        (SELECT seq, call_id FROM conversations_messagepart
-            WHERE conversation_id = %(id)s AND call_id IS NOT NULL
-        EXCEPT SELECT seq, call_id FROM conversations_toolcall WHERE conversation_id = %(id)s)
+        (SELECT seq, ordinal, tool_call_id FROM conversations_messagepart
+            WHERE conversation_id = %(id)s AND type = 'tool_use' AND NOT orphan
+        EXCEPT SELECT seq, ordinal, call_id FROM conversations_toolcall WHERE conversation_id = %(id)s)
         UNION ALL
-        (SELECT seq, call_id FROM conversations_toolcall WHERE conversation_id = %(id)s
-        EXCEPT SELECT seq, call_id FROM conversations_messagepart WHERE conversation_id = %(id)s)""",
+        (SELECT seq, ordinal, call_id FROM conversations_toolcall WHERE conversation_id = %(id)s
+        EXCEPT SELECT seq, ordinal, tool_call_id FROM conversations_messagepart
+            WHERE conversation_id = %(id)s AND type = 'tool_use' AND NOT orphan)""",
     "every result answers a call of its message's group": """
         SELECT r.seq FROM conversations_messagepart r
         JOIN conversations_message m ON m.conversation_id = r.conversation_id AND m.seq = r.seq

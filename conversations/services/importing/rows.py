@@ -140,8 +140,8 @@ class RowBatch:
         parts = self.rows[PARTS.name]
         for ordinal, part in enumerate(message.parts):
             parts.append(self._part(conversation_id, new, ordinal, part))
-            if part.type == PartType.TOOL_USE and not part.orphan:
-                self._add_call(conversation_id, new, part)
+            if part.is_call:
+                self._add_call(conversation_id, new, ordinal, part)
 
     def _add_generation(
         self, conversation_id: UUID, new: NewMessage, source: ImportedConversation, number: int
@@ -194,7 +194,7 @@ class RowBatch:
             part.orphan,
         )
 
-    def _add_call(self, conversation_id: UUID, new: NewMessage, part: PartDraft) -> None:
+    def _add_call(self, conversation_id: UUID, new: NewMessage, ordinal: int, part: PartDraft) -> None:
         call_id = part.tool_call_id or ""
         status = new.paired.call_statuses.get(call_id, CallStatus.REQUESTED)
         stored = new.node.stored.calls.get(call_id) if new.node.stored else None
@@ -203,6 +203,7 @@ class RowBatch:
             (
                 conversation_id,
                 new.seq,
+                ordinal,
                 part.tool_call_id,
                 part.tool_name,
                 status.value,

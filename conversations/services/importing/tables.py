@@ -48,9 +48,9 @@ GENERATIONS: Final = Table(
 )
 CALLS: Final = Table(
     "conversations_toolcall",
-    "conversation_id, seq, call_id, name, status, arguments, error_code, duration_ms, requested_at,"
+    "conversation_id, seq, ordinal, call_id, name, status, arguments, error_code, duration_ms, requested_at,"
     " generation_number",
-    "uuid int4 varchar varchar varchar jsonb varchar int4 timestamptz int4",
+    "uuid int4 int2 varchar varchar varchar jsonb varchar int4 timestamptz int4",
 )
 HEAD_MOVES: Final = Table(
     "conversations_headmove",

@@ -77,8 +77,7 @@ def _by_calls(
             continue
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT seq FROM conversations_messagepart WHERE conversation_id = %s"
-                " AND tool_call_id = ANY(%s) AND call_id IS NOT NULL"
+                "SELECT seq FROM conversations_toolcall WHERE conversation_id = %s AND call_id = ANY(%s)"
                 " GROUP BY seq HAVING count(*) = %s LIMIT 2",
                 [conversation_id, call_ids, len(call_ids)],
             )

@@ -54,7 +54,14 @@ def add_call(conversation: UUID, *, seq: int, ordinal: int, call_id: str, status
         tool_name="get_order",
         payload=b"{}",
     )
-    insert("toolcall", conversation_id=conversation, seq=seq, call_id=call_id, status=status)
+    insert(
+        "toolcall",
+        conversation_id=conversation,
+        seq=seq,
+        ordinal=ordinal,
+        call_id=call_id,
+        status=status,
+    )
 
 
 def add_result(conversation: UUID, *, seq: int, answers: int, call_id: str, ordinal: int = 0) -> None:

@@ -76,7 +76,8 @@ def test_a_calls_derived_arguments_go_with_its_bytes(tree):
     execute('UPDATE conversations_toolcall SET arguments = \'{"email":"ada@example.org"}\'')
 
     execute(
-        "UPDATE conversations_messagepart SET bytes_state = 'erased', payload = NULL WHERE call_id = 'call_0'"
+        "UPDATE conversations_messagepart SET bytes_state = 'erased', payload = NULL WHERE type = 'tool_use'"
+        " AND tool_call_id = 'call_0'"
     )
 
     assert fetch("SELECT call_id, arguments IS NULL FROM conversations_toolcall ORDER BY 1") == [

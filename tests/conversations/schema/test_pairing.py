@@ -120,7 +120,24 @@ def test_a_call_part_without_its_row_is_refused(tree):
 
 def test_a_row_without_its_call_part_is_refused(tree):
     with refused("conversations_toolcall_has_its_part"):
-        insert("toolcall", conversation_id=tree, seq=5, call_id="ghost")
+        insert("toolcall", conversation_id=tree, seq=5, ordinal=7, call_id="ghost")
+
+
+@pytest.mark.parametrize(
+    ("seq", "ordinal", "call_id"),
+    [(5, 0, "call_0"), (3, 0, "call_0"), (2, 1, "call_9")],
+    ids=["a text", "a result", "a call of another id"],
+)
+def test_a_row_of_what_is_no_such_call_is_refused(tree, seq, ordinal, call_id):
+    with refused("conversations_toolcall_has_its_part"):
+        insert("toolcall", conversation_id=tree, seq=seq, ordinal=ordinal, call_id=call_id)
+
+
+def test_a_call_row_cannot_become_that_of_another_call(tree):
+    with refused(PRIVILEGE):
+        execute("UPDATE conversations_toolcall SET ordinal = 3 WHERE call_id = 'call_1'")
+    with refused("conversations_toolcall_keeps_its_name", using="owner"):
+        execute("UPDATE conversations_toolcall SET ordinal = 3 WHERE call_id = 'call_1'", using="owner")
 
 
 def test_a_call_row_cannot_be_taken_from_its_part(tree):
@@ -131,7 +148,7 @@ def test_a_call_row_cannot_be_taken_from_its_part(tree):
 
 
 def test_a_call_id_twice_in_one_message_is_refused(tree):
-    with refused("conversations_part_call_key"):
+    with refused("conversations_toolcall_pkey"):
         add_call(tree, seq=2, ordinal=2, call_id="call_1")
 
 
@@ -156,7 +173,8 @@ def test_an_orphan_is_outside_the_pairing(tree):
             orphan=True,
         )
 
-    assert fetch("SELECT call_id FROM conversations_messagepart WHERE orphan") == [(None,)] * 3
+    assert fetch("SELECT count(*) FROM conversations_messagepart WHERE orphan") == [(3,)]
+    assert fetch("SELECT call_id FROM conversations_toolcall WHERE call_id = 'gone'") == []
 
 
 @pytest.mark.parametrize("status", ["unknown", "", "succeeded"])
@@ -246,9 +264,10 @@ def test_calls_of_one_statement_are_judged_like_rows_of_many(tree):
                 payload=b"{}",
             )
         execute(
-            "INSERT INTO conversations_toolcall (conversation_id, seq, call_id, name, status, requested_at)"
-            " VALUES (%s, 2, 'call_2', 'f', 'unanswered', now()), (%s, 2, 'call_3', 'f', 'requested', now())",
-            tree,
+            "INSERT INTO conversations_toolcall"
+            " (conversation_id, seq, ordinal, call_id, name, status, requested_at)"
+            " SELECT %s, 2, n, 'call_' || n, 'f', CASE n WHEN 2 THEN 'unanswered' ELSE 'requested' END, now()"
+            " FROM generate_series(2, 3) n",
             tree,
         )
 
