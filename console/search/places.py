@@ -13,7 +13,8 @@ from console.search.ledger_ids import effect_places, event_places
 from console.search.place import Place
 from console.thread.links import conversation_url, message_url
 from console.titles import Titles, label_of
-from conversations.models import Conversation, ConversationNote, ToolCall
+from conversations.models import Conversation, ConversationNote, Generation, ToolCall
+from conversations.public_ids import generation_id, message_id
 from conversations.search.lookup import MOST, TRIED, HitKind, IdHit, find_by_id, find_by_prefix
 from conversations.search.pasted import Pasted, shouted
 
@@ -79,8 +80,8 @@ def looked_in(*, sees_effects: bool) -> list[str]:
 
 def find_places(*, pasted: Pasted, reach: Reach, sees_effects: bool) -> ExactSearch:
     """Look up every id that was pasted. A few index probes for each; nothing is scanned."""
-    found = ExactSearch(places=_messages(pasted, reach))
-    # A message's address holds its conversation's id, which is then not what was looked for.
+    found = ExactSearch(places=_spelled(pasted, reach))
+    # Such an id holds its conversation's id, which is then not what was looked for.
     named = {place.conversation_id for place in found.places}
     for term, uuid in _terms(pasted):
         if uuid in named:
@@ -104,7 +105,8 @@ def _terms(pasted: Pasted) -> list[tuple[str, UUID | None]]:
     """The terms to look up; a uuid is looked up as itself, however it was written."""
     terms: dict[str, UUID | None] = {str(uuid): uuid for uuid in pasted.uuids}
     spelt = {variant for uuid in pasted.uuids for variant in (str(uuid), uuid.hex)}
-    spelt |= {f"{uuid}#{sign}{seq}" for uuid, seq in pasted.messages for sign in ("", "m")}
+    spelt |= {f"{uuid}{sign}{seq}" for uuid, seq in pasted.messages for sign in ("#", "#m", ".m")}
+    spelt |= {f"{uuid}.g{number}" for uuid, number in pasted.attempts}
     for term in (*pasted.ids, *pasted.emails):
         if term.lower() not in spelt:
             terms.setdefault(term, None)
@@ -207,29 +209,44 @@ def _tickets(term: str, reach: Reach) -> list[Place]:
     ]
 
 
-def _messages(pasted: Pasted, reach: Reach) -> list[Place]:
-    """Messages named as we name them: conversation#number."""
-    if not pasted.messages:
+def _spelled(pasted: Pasted, reach: Reach) -> list[Place]:
+    """Messages and attempts by our own ids, which spell their conversation and their number."""
+    if not (pasted.messages or pasted.attempts):
         return []
+    named = {conversation_id for conversation_id, _ in (*pasted.messages, *pasted.attempts)}
     conversations = {
         found.pk: found
         for found in Conversation.objects.filter(
-            reach.within("account__realm_id"), pk__in=[pair[0] for pair in pasted.messages]
+            reach.within("account__realm_id"), pk__in=named
         ).select_related("account")
     }
-    return [
-        Place(
-            kind="Message",
-            by="our message id",
-            ident=f"{conversation_id}#{seq}",
-            url=message_url(conversation_id, seq),
-            seq=seq,
-            title=found.title,
-            conversation_id=conversation_id,
-            account=found.account.external_id,
-            account_id=found.account_id,
-            realm_id=found.account.realm_id,
-        )
-        for conversation_id, seq in pasted.messages
-        if (found := conversations.get(conversation_id)) is not None and 0 < seq < found.next_seq
-    ]
+    places = []
+    for conversation_id, seq in pasted.messages:
+        found = conversations.get(conversation_id)
+        if found is not None and 0 < seq < found.next_seq:
+            ident, url = message_id(conversation_id, seq), message_url(conversation_id, seq)
+            places.append(_own(found, "Message", ident, url, seq=seq))
+    # Of an attempt whose detail was purged there is no page.
+    kept = set(Generation.objects.filter(pk__in=pasted.attempts).values_list("pk", flat=True))
+    for conversation_id, number in pasted.attempts:
+        found = conversations.get(conversation_id)
+        if found is not None and (conversation_id, number) in kept:
+            ident = generation_id(conversation_id, number)
+            url = reverse("console:attempt", args=[conversation_id, number])
+            places.append(_own(found, "Attempt", ident, url))
+    return places
+
+
+def _own(found: Conversation, kind: str, ident: str, url: str, *, seq: int | None = None) -> Place:
+    return Place(
+        kind=kind,
+        by="our own id",
+        ident=ident,
+        url=url,
+        seq=seq,
+        title=found.title,
+        conversation_id=found.pk,
+        account=found.account.external_id,
+        account_id=found.account_id,
+        realm_id=found.account.realm_id,
+    )

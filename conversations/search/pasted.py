@@ -15,7 +15,9 @@ _UUID = re.compile(r"(?<![0-9a-fA-F-])[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-
 _EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(?:\.[\w-]+)+")
 # prefix_rest, as providers and processors mint them; the chat completions' own has a hyphen.
 _PREFIXED = re.compile(r"(?<![\w-])(?:[A-Za-z]{2,12}_[A-Za-z0-9_-]{3,}|chatcmpl-[\w-]{4,})")
-_MESSAGE_ADDRESS = re.compile(rf"({_UUID.pattern})#m?(\d{{1,9}})")
+# A message as the console's links have it, as the API spells it, and as its address there.
+_MESSAGE_ADDRESS = re.compile(rf"({_UUID.pattern})(?:#m?|\.m|/messages/)(\d{{1,9}})(?!\d)", re.IGNORECASE)
+_ATTEMPT_ADDRESS = re.compile(rf"({_UUID.pattern})\.g(\d{{1,9}})(?!\d)", re.IGNORECASE)
 _OUTER_NOISE = " \t\r\n\v\f\u00a0\u200b\u200e\u200f\ufeff\"'`´‘’“”«»<>()[]{},;:!?.|*…"
 # Prefixes that processors and providers write in lower case: a shouted id is a different id.
 KNOWN_PREFIXES = frozenset(
@@ -29,6 +31,8 @@ KNOWN_PREFIXES = frozenset(
 class Pasted:
     """`ids` are tried as they stand, in order; `uuids` and `emails` are what of them is of that kind.
 
+    `messages` and `attempts` are those that their own ids spell, by conversation and number.
+
     `whole` is the text without its outer noise: it is looked up as an id if it
     has no spaces, and searched as words otherwise.
     """
@@ -38,6 +42,7 @@ class Pasted:
     uuids: list[UUID] = field(default_factory=list)
     emails: list[str] = field(default_factory=list)
     messages: list[tuple[UUID, int]] = field(default_factory=list)
+    attempts: list[tuple[UUID, int]] = field(default_factory=list)
     is_cut: bool = False
 
     @property
@@ -61,7 +66,8 @@ def read_pasted(text: str) -> Pasted:
         ids=_distinct(ids),
         uuids=_distinct(uuids),
         emails=_distinct(emails),
-        messages=[(UUID(match[1]), int(match[2])) for match in _MESSAGE_ADDRESS.finditer(text)][:MOST_IDS],
+        messages=_addressed(_MESSAGE_ADDRESS, text),
+        attempts=_addressed(_ATTEMPT_ADDRESS, text),
         is_cut=is_cut,
     )
 
@@ -71,6 +77,10 @@ def shouted(term: str) -> str | None:
     prefix, separator, rest = term.partition("_")
     lowered = prefix.lower()
     return f"{lowered}_{rest}" if separator and prefix != lowered and lowered in KNOWN_PREFIXES else None
+
+
+def _addressed(address: re.Pattern[str], text: str) -> list[tuple[UUID, int]]:
+    return _distinct([(UUID(match[1]), int(match[2])) for match in address.finditer(text)])
 
 
 def _distinct[T](items: list[T]) -> list[T]:

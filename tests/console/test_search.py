@@ -70,6 +70,9 @@ def test_each_kind_of_id_leads_to_its_place(support, talk, account):
         str(talk.pk): f"{home}?found={talk.pk}",
         talk.pk.hex.upper(): f"{home}?found={talk.pk}",
         f"{talk.pk}#3": f"{home}?m=3#m3",
+        f"{talk.pk}.m3": f"{home}?m=3#m3",
+        f"/api/v1/conversations/{talk.pk}/messages/3": f"{home}?m=3#m3",
+        f"{talk.pk}.g1": f"{home}attempts/1/",
         "cus-1001": f"/accounts/{account.pk}/",
         str(account.pk): f"/accounts/{account.pk}/",
         "INES@example.com": f"/accounts/{account.pk}/",
@@ -78,6 +81,14 @@ def test_each_kind_of_id_leads_to_its_place(support, talk, account):
     found = {pasted: find(support, pasted).headers.get("Location") for pasted in places}
 
     assert found == places
+
+
+def test_an_attempt_whose_detail_was_purged_leads_to_its_conversation(support, talk):
+    Generation.objects.filter(conversation=talk, number=1).delete()
+
+    response = find(support, f"{talk.pk}.g1")
+
+    assert response["Location"] == f"/conversations/{talk.pk}/?found={talk.pk}"
 
 
 def test_an_attempt_without_an_answer_opens_by_itself(support, make_conversation, say, answer):

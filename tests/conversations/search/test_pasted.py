@@ -37,6 +37,25 @@ def test_the_address_of_a_message_is_read_from_a_link():
     assert read_pasted(f"{CONVERSATION}#m17").messages == [(CONVERSATION, 17)]
 
 
+@pytest.mark.parametrize(
+    ("pasted", "messages", "attempts"),
+    [
+        (f"{CONVERSATION}.m3", [3], []),
+        (f'{{"message_id":"{CONVERSATION}.m3"}}', [3], []),
+        (f"GET /api/v1/conversations/{CONVERSATION}/messages/3 200", [3], []),
+        (f"{CONVERSATION}.g2", [], [2]),
+        (f"POST /api/v1/generations/{CONVERSATION}.g2/finish", [], [2]),
+        (f"{str(CONVERSATION).upper()}.M3, {CONVERSATION}.g2", [3], [2]),
+        (f"{CONVERSATION}.m1234567890", [], []),
+        (f"{CONVERSATION}.x3", [], []),
+    ],
+)
+def test_the_ids_of_the_api_spell_their_place(pasted, messages, attempts):
+    found = read_pasted(pasted)
+    assert found.messages == [(CONVERSATION, seq) for seq in messages]
+    assert found.attempts == [(CONVERSATION, number) for number in attempts]
+
+
 def test_an_id_of_no_known_form_is_tried_as_it_stands():
     assert read_pasted(" order-77/A \n").ids == ["order-77/A"]
 
