@@ -15,6 +15,7 @@ class DataClass(TextChoices):
     BLOBS = "blobs", "Files and fragments that nothing names"
     ACCESS_LOG = "access_log", "The access log"
     ROLLUPS = "rollups", "Sealed totals by day"
+    JOB_RUNS = "job_runs", "Runs of jobs that have ended"
 
 
 class PolicyScope(TextChoices):
@@ -43,10 +44,11 @@ ACTIONS_OF: dict[DataClass, frozenset[PolicyAction]] = {
     DataClass.BLOBS: frozenset({PolicyAction.PURGE}),
     DataClass.ACCESS_LOG: frozenset({PolicyAction.PURGE}),
     DataClass.ROLLUPS: frozenset({PolicyAction.PURGE}),
+    DataClass.JOB_RUNS: frozenset({PolicyAction.PURGE}),
 }
 
 # These are nobody's: a rule for one realm or account would mean nothing.
-ONLY_EVERYWHERE = frozenset({DataClass.BLOBS, DataClass.ACCESS_LOG, DataClass.ROLLUPS})
+ONLY_EVERYWHERE = frozenset({DataClass.BLOBS, DataClass.ACCESS_LOG, DataClass.ROLLUPS, DataClass.JOB_RUNS})
 
 
 class HoldTarget(TextChoices):

@@ -49,6 +49,7 @@ STEPS = (
     Step("orphan_files", sweeping.take_orphan_files, 1000),
     Step("access_log", aging.take_access_log, 5000),
     Step("rollups", aging.take_rollups, 5000),
+    Step("job_runs", aging.take_job_runs, 5000),
 )
 LONGEST_PAUSE = 2.0
 _EXCUSES = frozenset({*Blocker.values, "active_again"}) - {Blocker.BUSY.value}

@@ -1,7 +1,6 @@
 """What a change of policy will take: the purge's own queries, on the rules as they would be."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +8,7 @@ from django.db import connection
 
 from retention.layers import DAYS, DAYS_JOIN, Layers, layer_of, layers_from, load_layers
 from retention.models import RetentionPolicy
+from retention.purging.aging import RUN_IS_OVER, bounds_of_runs
 from retention.purging.deleting import COUNT_WITH_CONVERSATIONS
 from retention.purging.sweeping import BLOB_UNUSED, FRAGMENT_UNUSED
 from retention.vocabulary import DataClass, PolicyAction
@@ -63,6 +63,7 @@ _BY_AGE = {
         "SELECT 'generationrollup', count(*) FROM retention_generationrollup WHERE day < %(before)s::date"
         " UNION ALL SELECT 'toolrollup', count(*) FROM retention_toolrollup WHERE day < %(before)s::date"
     ),
+    DataClass.JOB_RUNS: f"SELECT 'jobrun', count(*) FROM jobs_jobrun s WHERE {RUN_IS_OVER}",
 }
 _DUE = f"""
 WITH due AS MATERIALIZED (
@@ -128,9 +129,7 @@ def _count_by_age(layers: Layers, rule: RetentionPolicy) -> dict[str, int]:
     if days is None:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(
-            _BY_AGE[DataClass(rule.data_class)], {"before": rule.effective_from - timedelta(days=days)}
-        )
+        cursor.execute(_BY_AGE[DataClass(rule.data_class)], bounds_of_runs(days, rule.effective_from))
         return {name: number for name, number in cursor.fetchall() if number}
 
 
