@@ -45,7 +45,12 @@ def judge_effects(context: RunContext, ids: Sequence[UUID]) -> list[Judged]:
     effects = effects_as_of([pk for pk in ids if pk not in shown], cut_off=run.cut_off).values()
     settled = [effect for effect in effects if effect.is_settled]
     taken = _taken(context, [effect.external_ref for effect in settled])
-    return [_judge_effect(context, effect, taken) for effect in settled]
+    # A tool's refund of a charge that the ledger knows stands in the row of that charge's compensation.
+    return [
+        _judge_effect(context, effect, taken)
+        for effect in settled
+        if effect.operation != Operation.REFUND or (effect.external_ref, LineKind.REFUND) not in taken
+    ]
 
 
 def _judge_effect(context: RunContext, effect: EffectAsOf, taken: set[tuple[str, str]]) -> Judged:

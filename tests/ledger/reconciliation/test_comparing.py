@@ -10,8 +10,10 @@ from ledger.evidence import RefundSeen
 from ledger.reconciliation.running import reconcile
 from ledger.reconciliation.starting import Asked, start_reconciliation
 from ledger.services.refunds import take_refund
+from ledger.services.sending import mark_sent
 from ledger.services.settling import settle_effect
 from ledger.statements.importing import Told, import_statement
+from ledger.vocabulary import ReferenceKind
 from tests.conversations.conftest import NOW
 from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, FINANCE, SINCE, UNTIL, found, line, tied
 from tests.ledger.seen import AGENT, charged, declined, refunded
@@ -66,6 +68,27 @@ def test_a_charge_that_the_processor_lacks_is_unexplained(statement, run, pays):
 
     assert found(done) == [("missing_at_processor", "ch_1", 1900)]
     assert tied(done) == {"usd": (1900, 0, 0, -1900)}
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_a_refund_by_a_tool_of_a_charge_that_we_know_counts_once(
+    statement, run, pays, talk, register, is_shown
+):
+    """It stands twice in the ledger: as what the tool did, and as what its charge gave back."""
+    register("give_back", operation="refund", amount_path="", currency_path="")
+    charge = pays("ch_1")
+    talk.says()
+    refund = talk.begins(talk.calls("toolu_r", name="give_back", arguments="{}"), "toolu_r").effect
+    mark_sent(effect_id=refund.pk, now=NOW)
+    seen = charged("re_1", amount_minor=500, references=[(ReferenceKind.REFUND, "re_1")], effect_id=refund.pk)
+    settle_effect(effect_id=refund.pk, seen=seen, actor=AGENT, now=NOW)
+    give(charge)
+    shown = [line("refund", "re_1", 500, charge_ref="ch_1")] if is_shown else []
+
+    done = run(statement(line("charge", "ch_1", 1900), *shown))
+
+    assert found(done) == ([] if is_shown else [("missing_at_processor", "re_1", 500)])
+    assert tied(done)["usd"] == ((1400, 1400, 0, 0) if is_shown else (1400, 1900, 0, 500))
 
 
 def test_a_refund_that_the_processor_lacks_is_missing_there(statement, run, pays):
