@@ -5,13 +5,14 @@ COUNTERFOIL_API_EXAMPLES asks for more of them.
 """
 
 import os
+from collections.abc import Iterator
 from typing import Any
 from zlib import crc32
 
 import pytest
 import schemathesis
-from django.utils import timezone
 from hypothesis import HealthCheck, settings
+from rest_framework.test import APIClient
 from schemathesis.checks import (
     content_type_conformance,
     ignored_auth,
@@ -22,14 +23,10 @@ from schemathesis.checks import (
     unsupported_method,
 )
 
-from access.actors import Actor, ActorKind
+from access.models import Realm
 from config.wsgi import application
-from conversations.drafts import MessageDraft, PartDraft
-from conversations.public_ids import generation_id, message_id
-from conversations.services.accounts import ensure_account
-from conversations.services.appending import append_message
-from conversations.services.starting import start_conversation
-from conversations.vocabulary import PartType, Role
+from tests.api.effects import make_conversation, make_talk, register
+from tests.ledger.conftest import Talk
 
 EXAMPLES = int(os.environ.get("COUNTERFOIL_API_EXAMPLES", "20"))
 CHECKS = [
@@ -48,31 +45,59 @@ schema = schemathesis.openapi.from_wsgi("/api/schema/?format=json", application)
 
 
 @schema.hook
-def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
-    for name in path_parameters or {}:
-        if name in KNOWN and crc32(str(path_parameters[name]).encode(errors="replace")) % 2:
-            path_parameters[name] = KNOWN[name]
-    return path_parameters
+def map_path_parameters(context: Any, path_parameters: Any) -> Any:
+    return with_known_ids(path_parameters)
+
+
+@schema.hook
+def map_body(context: Any, body: Any) -> Any:
+    return with_known_ids(body)
+
+
+def with_known_ids(given: Any) -> Any:
+    """Put an id that exists in place of one that was made up, in half of the requests."""
+    if isinstance(given, dict):
+        for name in given.keys() & KNOWN.keys():
+            if crc32(str(given[name]).encode(errors="replace")) % 2:
+                given[name] = KNOWN[name]
+    return given
 
 
 @pytest.fixture
-def known(realm, transactional_db):
+def known(realm: Realm, client: APIClient, broker_url: str, transactional_db: None) -> Iterator[None]:
     """One of everything that an address can name, in the key's realm."""
-    now, actor = timezone.now(), Actor(ActorKind.CUSTOMER)
-    account = ensure_account(realm=realm, external_id="cus-1", now=now)
-    conversation = start_conversation(account_id=account.pk, now=now, title="Lisbon")
-    said = append_message(
-        conversation_id=conversation.pk,
-        message=MessageDraft(role=Role.USER, parts=[PartDraft(type=PartType.TEXT, text="Hello")]),
-        actor=actor,
-        now=now,
+    register(realm)
+    talk, message = make_talk(realm, "toolu_1", "toolu_2")
+    asked, asking = make_talk(realm, "toolu_1", name="unknown_tool")
+
+    def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
+        answer = client.post(f"/api/v1/{path}", body)
+        assert answer.status_code < 300, answer.content
+        return answer.json()
+
+    effect = post("effects", {"message_id": message, "call_id": "toolu_1"})["effect"]
+    question = post("effects", {"message_id": asking, "call_id": "toolu_1"})["question"]
+    hold = post("holds", {"conversation_id": str(asked.id), "matter": "M-1"})
+    job = post("jobs", {"kind": "conversations.verify_replay", "parameters": {"conversation": str(talk.id)}})
+    erasure = post("erasures", {"accounts": ["cus-1"]})
+    waiting = Talk(make_conversation(realm))
+    waiting.says()
+    generation = post(
+        f"conversations/{waiting.id}/generations",
+        {"request_id": "r-1", "model": "m-1", "dialect": "openai_chat"},
     )
     KNOWN.clear()
     KNOWN.update(
-        conversation_id=str(conversation.pk),
-        seq=said.seq,
-        message_id=message_id(conversation.pk, said.seq),
-        generation_id=generation_id(conversation.pk, 1),
+        conversation_id=str(talk.id),
+        seq=1,
+        message_id=message,
+        call_id="toolu_2",
+        generation_id=generation["generation"]["id"],
+        effect_id=effect["id"],
+        question_id=question["id"],
+        hold_id=hold["id"],
+        run_id=job["id"],
+        number=erasure["number"],
     )
     yield
     KNOWN.clear()
