@@ -214,3 +214,29 @@ def test_every_key_that_a_delete_follows_has_its_index():
     )
 
     assert missing == []
+
+
+# Rows beside a conversation that hold none of it: what staff asked or noted, ids, times, closed choices.
+HOLD_NONE_OF_IT = {
+    "access_statedreason",
+    "conversations_redactionspan",
+    "ledger_guardquestion",
+    "retention_archivereturn",
+}
+_GUARDED = """
+SELECT c.relname, has_table_privilege('counterfoil_app', c.oid, 'DELETE'), EXISTS (
+    SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal
+    AND (t.tgname LIKE 'retention\\_held%' OR t.tgname = 'conversations_archive_is_whole'))
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+AND a.attname = 'conversation_id' AND NOT a.attisdropped
+"""
+
+
+def test_every_table_of_a_conversation_has_a_rule_for_holds(conversation):
+    """A new one is guarded by a trigger, is not deleted from by the application, or stands above."""
+    tables = fetch(_GUARDED)
+
+    unguarded = {name for name, may_delete, is_guarded in tables if may_delete and not is_guarded}
+    assert len(tables) > 15
+    assert unguarded == HOLD_NONE_OF_IT
