@@ -15,7 +15,8 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 from django.db import OperationalError
 
-from config import databases, embedded, ports, roles
+from config import databases, demo_processor, embedded, ports, roles
+from config.demo_processor import DemoProcessor
 from config.embedded_postgres import EmbeddedServerError
 from config.processes import Group, Process, Stop, say
 
@@ -34,9 +35,12 @@ def main(arguments: list[str]) -> int:
     os.chdir(ROOT)
     try:
         with Stop.on_signals() as stop, servers():
-            prepare()
+            processor = demo_processor.arrange()
+            prepare(processor)
             with beat_for_this_project() as has_beat:
-                return serve(stop, host=options.host, port=options.port, has_beat=has_beat)
+                return serve(
+                    stop, host=options.host, port=options.port, has_beat=has_beat, processor=processor
+                )
     except (EmbeddedServerError, ImproperlyConfigured) as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -73,7 +77,7 @@ def servers() -> Iterator[None]:
         say("setup", "Stopping the embedded servers")
 
 
-def prepare() -> None:
+def prepare(processor: DemoProcessor | None) -> None:
     """Bring the database up to date; a new one gets the sample company, and a demo its staff."""
     import django
 
@@ -85,9 +89,12 @@ def prepare() -> None:
     say("setup", "Migrating the database")
     call_command("migrate", database="owner", interactive=False, verbosity=0)
     if settings.DEMO:
-        if "load_samples" in get_commands() and is_empty():
+        is_new = "load_samples" in get_commands() and is_empty()
+        if is_new:
             say("setup", "Loading the sample company")
             call_command("load_samples")
+        if processor is not None:
+            processor.write_books(is_new=is_new)
         call_command("create_demo_staff")
     say("setup", "Collecting static files")
     call_command("collectstatic", interactive=False, verbosity=0)
@@ -114,7 +121,7 @@ def beat_for_this_project() -> Iterator[bool]:
         yield True
 
 
-def serve(stop: Stop, *, host: str, port: int, has_beat: bool) -> int:
+def serve(stop: Stop, *, host: str, port: int, has_beat: bool, processor: DemoProcessor | None) -> int:
     celery = [PYTHON, "-m", "celery", "--quiet", "--app", "config"]
     processes = [
         Process(
@@ -122,6 +129,8 @@ def serve(stop: Stop, *, host: str, port: int, has_beat: bool) -> int:
         ),
         Process("worker", [*celery, "worker", "--concurrency", "2", "--without-gossip", "--without-mingle"]),
     ]
+    if processor is not None:
+        processes.append(Process("stripe", processor.command(host=host, port=port)))
     if has_beat:
         processes.append(Process("beat", [*celery, "beat", "--pidfile="]))
     with Group(processes) as group:

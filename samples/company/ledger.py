@@ -27,6 +27,7 @@ from ledger.vocabulary import CompensationReason, GuardAnswer
 from samples.company import processor_ids as ids
 from samples.company import receipts
 from samples.company.till import FARES, POLICIES, register_tools
+from samples.company.times import moment
 
 RECORDER = Actor(ActorKind.APPLICATION, "travel-agent")
 _OBJECT = re.compile(r"(?:ch|pi|re)_3[0-9A-Za-z]{15,}")
@@ -172,7 +173,8 @@ def _answer(effect: ToolEffect, outcome: Outcome) -> receipts.Body | None:
 
 def _later(today: datetime) -> list[tuple[str, str, receipts.Body, datetime]]:
     """What the processor told in the days after: a refund that failed, a dispute, a part given back."""
-    sent = today - timedelta(days=7)
+    # When the story asks for it: after its charge, whatever hour the company is loaded at.
+    sent = moment(today, days=7, at="23:13:30")
     failed = sent + timedelta(days=2)
     dana = receipts.refund(ids.DANA_REFUND, ids.DANA_CHARGE, 7699, "usd", sent)
     lost = {**dana, "status": "failed", "failure_reason": "expired_or_canceled_card"}

@@ -113,7 +113,7 @@ EMPTY_AT_FIRST = (
 
 def _blank(call: Call, intent: Body, method: Body) -> Body:
     return {
-        "id": mint("ch_3"),
+        "id": call.id_for("charge", "ch_3"),
         "object": "charge",
         **dict.fromkeys(EMPTY_AT_FIRST),
         "amount_captured": 0,

@@ -7,7 +7,6 @@ from samples.processor import balance
 from samples.processor.call import Call
 from samples.processor.errors import ApiError, Body
 from samples.processor.events import emit
-from samples.processor.ids import mint
 from samples.processor.lists import list_objects
 from samples.processor.parameters import merge_metadata
 
@@ -136,7 +135,7 @@ def _refuse_if_impossible(charge: Body, *, amount: int | None, reason: str) -> N
 def _blank(call: Call, charge: Body, *, amount: int, reason: str) -> Body:
     brand = charge["payment_method_details"]["card"]["brand"]
     return {
-        "id": mint("du_1"),
+        "id": call.id_for("dispute", "du_1"),
         "object": "dispute",
         "amount": amount,
         "balance_transactions": [],

@@ -231,7 +231,7 @@ EMPTY_AT_FIRST = (
 
 def _blank(call: Call) -> Body:
     values = call.values
-    intent_id = mint("pi_3")
+    intent_id = call.id_for("payment_intent", "pi_3")
     return {
         "id": intent_id,
         "object": "payment_intent",

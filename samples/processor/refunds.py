@@ -4,7 +4,6 @@ from samples.processor import balance, cards
 from samples.processor.call import Call
 from samples.processor.errors import ApiError, Body
 from samples.processor.events import emit
-from samples.processor.ids import mint
 from samples.processor.lists import list_objects
 from samples.processor.money import check_amount, shown
 from samples.processor.parameters import merge_metadata
@@ -149,7 +148,7 @@ def _blank(
     call: Call, charge: Body, *, amount: int, reason: str | None, metadata: dict[str, str], status: str
 ) -> Body:
     return {
-        "id": mint("re_3"),
+        "id": call.id_for("refund", "re_3"),
         "object": "refund",
         "amount": amount,
         "balance_transaction": None,
