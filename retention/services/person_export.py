@@ -13,9 +13,10 @@ from uuid import UUID
 from django.core.serializers.json import DjangoJSONEncoder
 from django.forms.models import model_to_dict
 
-from conversations.models import Account, Blob, Conversation, ConversationNote, MessagePart
+from conversations.archive.opening import ArchiveError, open_archive
+from conversations.models import Account, Archive, Blob, Conversation, ConversationNote, MessagePart
 from conversations.reads.path import read_path
-from conversations.services.blobs import read_blob
+from conversations.services.blobs import LARGE, read_blob
 from conversations.services.exporting import export_trees
 from ledger.models import ToolEffect
 
@@ -88,10 +89,24 @@ def _entries(accounts: list[Account]) -> Iterator[tuple[str, Iterable[bytes]]]:
     blobs = MessagePart.objects.filter(conversation__in=theirs.values("pk"), blob__isnull=False)
     for blob in Blob.objects.filter(pk__in=blobs.values("blob_id")).order_by("pk"):
         yield f"files/{blob.pk}", [read_blob(storage_key=blob.storage_key)]
+    archived = Archive.objects.filter(conversation__in=theirs.values("pk")).order_by("pk")
+    for conversation_id in archived.values_list("pk", flat=True):
+        yield from _archived_files(conversation_id)
     effects = ToolEffect.objects.filter(account_id__in=ids).order_by("requested_at", "pk")
     yield "payments.json", [_json([_effect(effect) for effect in effects])]
     notes = ConversationNote.objects.filter(conversation__in=theirs.values("pk")).order_by("written_at", "pk")
     yield "notes.json", [_json(list(notes.values("conversation_id", "written_at", "text")))]
+
+
+def _archived_files(conversation_id: UUID) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """What was attached to an archived conversation. A file that cannot be opened is said in its text."""
+    try:
+        content = open_archive(conversation_id=conversation_id)
+    except ArchiveError:
+        return
+    for (seq, ordinal), part in sorted(content.parts.items()):
+        if part.payload is not None and len(part.payload) > LARGE:
+            yield f"files/{conversation_id}-{seq}-{ordinal}", [part.payload]
 
 
 def _account(account: Account) -> dict[str, Any]:
@@ -124,6 +139,8 @@ def _readable(conversation: Conversation) -> Iterator[bytes]:
         return
     for message in read_path(conversation_id=conversation.pk, leaf_seq=conversation.head_seq):
         yield f"\n{message.draft.role}:\n".encode()
+        if message.lost_why:
+            yield f"[{message.lost_why}]\n".encode()
         for part in message.draft.parts:
             if part.text is not None:
                 yield part.text.encode("utf-8", "replace") + b"\n"

@@ -8,9 +8,12 @@ import zipfile
 import pytest
 
 from conversations.drafts import MessageDraft, PartDraft
+from conversations.models import Archive
 from conversations.services.appending import append_message
+from conversations.services.blobs import blob_storage
 from conversations.services.notes import write_note
 from conversations.vocabulary import PartType, Role
+from retention.archiving import archive_bytes
 from retention.services.person_export import export_person
 from tests.retention.conftest import CUSTOMER, NOW
 
@@ -68,3 +71,28 @@ def test_the_archive_leaves_in_pieces(make_account, make_talk):
 
     assert len(pieces) > 2
     assert zipfile.ZipFile(io.BytesIO(b"".join(pieces))).testzip() is None
+
+
+def test_what_lies_in_the_archive_is_in_it_too(account, make_talk):
+    talk = make_talk(words="Where is order 1042?")
+    payload = b"%PDF" + b"a" * 40_000
+    message = MessageDraft(role=Role.USER, parts=[PartDraft(type=PartType.DOCUMENT, payload=payload)])
+    append_message(conversation_id=talk.id, message=message, actor=CUSTOMER, now=NOW)
+    archive_bytes(conversation_id=talk.id, now=NOW)
+
+    archive = opened(account)
+
+    assert "Where is order 1042?" in archive.read(f"conversations/{talk.id}.txt").decode()
+    assert archive.read(f"files/{talk.id}-2-0") == payload
+    (line,) = archive.read("conversations.jsonl").splitlines()
+    assert json.loads(line)["messages"][0]["parts"][0]["text"] == "Where is order 1042?"
+
+
+def test_an_archive_file_that_is_gone_is_said_where_the_words_would_be(account, make_talk):
+    talk = make_talk()
+    archive_bytes(conversation_id=talk.id, now=NOW)
+    blob_storage().delete(Archive.objects.get().storage_key)
+
+    text = opened(account).read(f"conversations/{talk.id}.txt").decode()
+
+    assert "is not in blob storage" in text
