@@ -13,6 +13,7 @@ from conversations.wire.literals import is_storable, readable_copy
 
 _FIRST_YEAR = 1971  # a zero that stands for "unknown" is not 1970
 _MILLISECONDS_FROM = 100_000_000_000
+_LONGEST_ID = 200
 # Stands for a text while the JSON around it is written; nothing received can hold it.
 _CUT = f"cut-{secrets.token_hex(16)}"
 
@@ -33,10 +34,23 @@ def title_of(value: object) -> str:
     return readable_copy(as_text(value))
 
 
+def id_of(value: object) -> str:
+    """An id as text, empty where there is none.
+
+    A number is its digits. What is no id at all (an error object where the head's id belongs) is its
+    JSON: it names nothing in the file, and is reported as such instead of being taken for absent.
+    """
+    if value is None or isinstance(value, str):
+        return value or ""
+    return exact_json.dump(value).decode("utf-8")[:_LONGEST_ID]
+
+
 def moment_of(value: object) -> datetime | None:
     """Read a time in seconds, milliseconds or ISO form; unknown stays unknown. Without a zone it is UTC."""
     if isinstance(value, str):
-        return _moment_of_text(value.strip())
+        return _moment_of_text(value.strip().removesuffix(" UTC"))
+    if isinstance(value, exact_json.Spelling):
+        value = float(value.text)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not math.isfinite(value):

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
 from conversations.drafts import ImportedConversation, ImportedNode, MessageDraft
+from conversations.imports import exact_json
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
 from conversations.wire.literals import readable_copy
@@ -49,6 +50,23 @@ def digest_ref(source: str, raw: bytes, occurrences: dict[str, int]) -> str:
     digest = hashlib.sha256(raw).hexdigest()
     occurrences[digest] = number = occurrences.get(digest, 0) + 1
     return ref(source, f"sha256-{digest}", *([str(number)] if number > 1 else []))
+
+
+class Beginnings:
+    """Keys for conversations that their source gave no id: what began each, and which of several alike it is.
+
+    What began a conversation stays when it goes on, so a later export finds it
+    again; two that began alike are never taken for one.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._seen: dict[str, int] = {}
+
+    def key(self, *facts: object) -> str:
+        digest = hashlib.sha256(exact_json.dump(list(facts))).hexdigest()[:32]
+        self._seen[digest] = number = self._seen.get(digest, 0) + 1
+        return ref(self._source, f"begun-{digest}", *([str(number)] if number > 1 else []))
 
 
 def quarantined(source_id: str, parent: str | None, raw: bytes, trouble: str) -> ImportedNode:

@@ -209,7 +209,9 @@ def _choose_head(
         if stated in nodes and nodes[stated].trouble
         else ("is no message" if stated in nodes else "is not in the file")
     )
-    tree.findings.append(f"the head {stated} {what}; the head is {tree.head_source_id} instead")
+    found = tree.head_source_id
+    instead = "there is no other" if found is None else f"the head is {found} instead"
+    tree.findings.append(f"the head {stated} {what}; {instead}")
 
 
 def _last_leaf(placed: list[Placed], nodes: dict[str, ImportedNode]) -> str | None:

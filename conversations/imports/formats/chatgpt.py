@@ -19,13 +19,14 @@ from conversations.imports.drafting import (
     as_text,
     block_part,
     call_part,
+    id_of,
     minted_call_id,
     moment_of,
     result_part,
     text_part,
     title_of,
 )
-from conversations.imports.reading import quarantined, read_each, ref
+from conversations.imports.reading import Beginnings, quarantined, read_each, ref
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
 from conversations.vocabulary import PartType, Role
@@ -63,19 +64,22 @@ def sniff(records: Sequence[Record]) -> bool:
 
 
 def read(document: Document) -> Iterator[ImportedConversation | Broken]:
-    return read_each(document, lambda record: _conversation(record, document.beside))
+    beginnings = Beginnings(_KEY)
+    return read_each(document, lambda record: _conversation(record, document.beside, beginnings))
 
 
-def _conversation(record: Record, beside: frozenset[str]) -> ImportedConversation:
+def _conversation(record: Record, beside: frozenset[str], beginnings: Beginnings) -> ImportedConversation:
     value = as_dict(record.value)
     mapping = value.get("mapping")
     if not isinstance(mapping, dict):
         raise UnreadableError("a conversation without a mapping of nodes", place=_named(value))
-    source_key = as_text(value.get("conversation_id")) or as_text(value.get("id"))
+    source_key = id_of(value.get("conversation_id")) or id_of(value.get("id"))
     conversation = ImportedConversation(
-        external_ref=ref(_KEY, source_key or _key_of_nodes(mapping)),
+        external_ref=ref(_KEY, source_key)
+        if source_key
+        else beginnings.key(value.get("title"), value.get("create_time"), _first_messages(mapping)),
         nodes=[],
-        head_source_id=as_text(value.get("current_node")) or None,
+        head_source_id=id_of(value.get("current_node")) or None,
         title=title_of(value.get("title")),
         started_at=moment_of(value.get("create_time")),
         model=as_text(value.get("default_model_slug")),
@@ -101,17 +105,28 @@ def _named(value: dict[str, object]) -> str:
     return f'conversation "{title[:80]}"' if title else ""
 
 
-def _key_of_nodes(mapping: dict[str, object]) -> str:
-    """Without any id of its own a conversation is known by its first node's."""
-    return f"node-{min(mapping, default='none')}"
+def _first_messages(mapping: dict[str, object]) -> list[object]:
+    """The messages that no other stands above, whatever the order of the nodes."""
+    children: dict[str, list[str]] = {}
+    for node_id, node in mapping.items():
+        children.setdefault(id_of(as_dict(node).get("parent")), []).append(node_id)
+    waiting = [node_id for parent, ids in children.items() if parent not in mapping for node_id in ids]
+    first: list[list[object]] = []
+    while waiting:
+        node_id = waiting.pop()
+        message = as_dict(as_dict(mapping[node_id]).get("message"))
+        if message:
+            first.append([node_id, message.get("author"), message.get("content"), message.get("create_time")])
+        else:
+            waiting += children.get(node_id, [])
+    return sorted(first, key=lambda one: str(one[0]))
 
 
 def _sibling_places(mapping: dict[str, object]) -> dict[str, int]:
     places: dict[str, int] = {}
     for node in mapping.values():
         for place, child in enumerate(as_list(as_dict(node).get("children"))):
-            if isinstance(child, str):
-                places.setdefault(child, place)
+            places.setdefault(id_of(child), place)
     return places
 
 
@@ -123,7 +138,7 @@ def _node(
     beside: frozenset[str],
 ) -> ImportedNode:
     node = as_dict(value)
-    parent = as_text(node.get("parent")) or None
+    parent = id_of(node.get("parent")) or None
     message = node.get("message")
     if isinstance(value, dict) and message is None and ("parent" in node or "children" in node or not node):
         return ImportedNode(source_id=node_id, parent_source_id=parent, message=None, position=position)

@@ -17,6 +17,7 @@ from conversations.imports.drafting import (
     as_text,
     block_part,
     call_part,
+    id_of,
     minted_call_id,
     moment_of,
     result_part,
@@ -24,7 +25,7 @@ from conversations.imports.drafting import (
     title_of,
     unfold_turn,
 )
-from conversations.imports.reading import quarantined, read_each, ref
+from conversations.imports.reading import Beginnings, quarantined, read_each, ref
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
 from conversations.vocabulary import PartType, Role
@@ -43,19 +44,22 @@ def sniff(records: Sequence[Record]) -> bool:
 
 
 def read(document: Document) -> Iterator[ImportedConversation | Broken]:
-    return read_each(document, _conversation)
+    beginnings = Beginnings(_KEY)
+    return read_each(document, lambda record: _conversation(record, beginnings))
 
 
-def _conversation(record: Record) -> ImportedConversation:
+def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversation:
     value = as_dict(record.value)
     messages = value.get("chat_messages")
     if not isinstance(messages, list):
         raise UnreadableError("a conversation without a list of chat messages")
-    key = as_text(value.get("uuid")) or as_text(value.get("conversation_id")) or _first_uuid(messages)
+    key = id_of(value.get("uuid")) or id_of(value.get("conversation_id")) or _first_uuid(messages)
     conversation = ImportedConversation(
-        external_ref=ref(_KEY, key or title_of(value.get("name")) or "unnamed"),
+        external_ref=ref(_KEY, key)
+        if key
+        else beginnings.key(value.get("name"), value.get("created_at"), messages[:1]),
         nodes=[],
-        head_source_id=as_text(value.get("current_leaf_message_uuid")) or None,
+        head_source_id=id_of(value.get("current_leaf_message_uuid")) or None,
         title=title_of(value.get("name")) or title_of(value.get("title")),
         started_at=moment_of(value.get("created_at")) or moment_of(value.get("create_time")),
         model=as_text(value.get("model")),
@@ -65,7 +69,7 @@ def _conversation(record: Record) -> ImportedConversation:
     nodes: list[ImportedNode] = []
     before: str | None = None
     for number, message in enumerate(messages, start=1):
-        source_id = as_text(as_dict(message).get("uuid")) or f"message-{number}"
+        source_id = id_of(as_dict(message).get("uuid")) or f"message-{number}"
         parent = _parent(as_dict(message)) if is_tree else before
         nodes += _nodes(source_id, parent, message, conversation)
         before = source_id
@@ -78,7 +82,7 @@ def _first_uuid(messages: list[object]) -> str:
 
 
 def _parent(message: dict[str, object]) -> str | None:
-    parent = as_text(message.get("parent_message_uuid"))
+    parent = id_of(message.get("parent_message_uuid"))
     return None if parent in ("", _ROOT) else parent
 
 

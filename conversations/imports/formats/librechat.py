@@ -14,6 +14,7 @@ from conversations.imports.drafting import (
     as_text,
     block_part,
     call_part,
+    id_of,
     minted_call_id,
     moment_of,
     result_part,
@@ -21,7 +22,7 @@ from conversations.imports.drafting import (
     title_of,
     unfold_turn,
 )
-from conversations.imports.reading import quarantined, read_each, ref
+from conversations.imports.reading import Beginnings, quarantined, read_each, ref
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
 from conversations.vocabulary import PartType, Role
@@ -41,17 +42,20 @@ def sniff(records: Sequence[Record]) -> bool:
 
 
 def read(document: Document) -> Iterator[ImportedConversation | Broken]:
-    return read_each(document, _conversation)
+    beginnings = Beginnings(_KEY)
+    return read_each(document, lambda record: _conversation(record, beginnings))
 
 
-def _conversation(record: Record) -> ImportedConversation:
+def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversation:
     value = as_dict(record.value)
     listed = value.get("messagesTree", value.get("messages"))
     if not isinstance(listed, list):
         raise UnreadableError("a conversation without a list of messages")
-    key = as_text(value.get("conversationId"))
+    key = id_of(value.get("conversationId"))
     conversation = ImportedConversation(
-        external_ref=ref(_KEY, key or "without-id"),
+        external_ref=ref(_KEY, key)
+        if key
+        else beginnings.key(value.get("title"), [_alone(message) for message in listed[:1]]),
         nodes=[],
         title=title_of(value.get("title")),
         model=as_text(as_dict(value.get("options")).get("model")),
@@ -75,23 +79,29 @@ def _flat(listed: list[object]) -> Iterator[tuple[object, str | None, int]]:
     while waiting:
         message, parent, place = waiting.pop()
         fields = as_dict(message)
-        stated = as_text(fields.get("parentMessageId"))
+        stated = id_of(fields.get("parentMessageId"))
         yield message, stated if stated not in ("", _ROOT) else parent, place
-        own_id = as_text(fields.get("messageId")) or parent
+        own_id = id_of(fields.get("messageId")) or parent
         children = as_list(fields.get("children"))
         waiting += [(child, own_id, index) for index, child in reversed(list(enumerate(children)))]
+
+
+def _alone(value: object) -> object:
+    """A message without those that are nested in it."""
+    if not isinstance(value, dict):
+        return value
+    return {key: item for key, item in value.items() if key != "children"}
 
 
 def _nodes(
     number: int, value: object, parent: str | None, place: int, conversation: ImportedConversation
 ) -> Iterator[ImportedNode]:
     message = as_dict(value)
-    source_id = as_text(message.get("messageId")) or f"message-{number}"
+    source_id = id_of(message.get("messageId")) or f"message-{number}"
     is_user = message.get("isCreatedByUser")
     if not isinstance(is_user, bool):
-        shallow = {key: item for key, item in message.items() if key != "children"} if message else value
         yield quarantined(
-            source_id, parent, exact_json.dump(shallow), "a message that does not say whose it is"
+            source_id, parent, exact_json.dump(_alone(value)), "a message that does not say whose it is"
         )
         return
     node = ImportedNode(

@@ -5,7 +5,6 @@ the items as they were produced; it is preferred to `content`, which repeats
 them as prose mixed with HTML.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -17,6 +16,7 @@ from conversations.imports.drafting import (
     as_text,
     block_part,
     call_part,
+    id_of,
     minted_call_id,
     moment_of,
     result_part,
@@ -24,7 +24,7 @@ from conversations.imports.drafting import (
     title_of,
     unfold_turn,
 )
-from conversations.imports.reading import quarantined, read_each, ref
+from conversations.imports.reading import Beginnings, quarantined, read_each, ref
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
 from conversations.vocabulary import PartType, Role
@@ -38,7 +38,8 @@ def sniff(records: Sequence[Record]) -> bool:
 
 
 def read(document: Document) -> Iterator[ImportedConversation | Broken]:
-    return read_each(document, _conversation)
+    beginnings = Beginnings(_KEY)
+    return read_each(document, lambda record: _conversation(record, beginnings))
 
 
 def _history(value: dict[str, object]) -> dict[str, object] | None:
@@ -50,18 +51,19 @@ def _history(value: dict[str, object]) -> dict[str, object] | None:
     return None
 
 
-def _conversation(record: Record) -> ImportedConversation:
+def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversation:
     value = as_dict(record.value)
     chat = as_dict(value.get("chat")) or value
     history = _history(value)
     if history is None:
         raise UnreadableError("a chat without a history of messages", place=title_of(value.get("title"))[:80])
     messages = as_dict(history["messages"])
+    key = id_of(value.get("id"))
     models = [model for model in as_list(chat.get("models")) if isinstance(model, str)]
     conversation = ImportedConversation(
-        external_ref=ref(_KEY, as_text(value.get("id")) or _key_of(messages)),
+        external_ref=ref(_KEY, key) if key else beginnings.key(*_beginning(messages)),
         nodes=[],
-        head_source_id=as_text(history.get("currentId")) or None,
+        head_source_id=id_of(history.get("currentId")) or None,
         title=title_of(value.get("title")) or title_of(chat.get("title")),
         started_at=moment_of(value.get("created_at")) or moment_of(chat.get("timestamp")),
         model=models[0] if models else "",
@@ -75,19 +77,17 @@ def _conversation(record: Record) -> ImportedConversation:
     return conversation
 
 
-def _key_of(messages: dict[str, object]) -> str:
-    """Without an id of its own a chat is known by what began it: single chats number their nodes alike."""
+def _beginning(messages: dict[str, object]) -> list[object]:
+    """What began a chat without an id of its own: single chats number their nodes alike."""
     first = as_dict(messages.get(min(messages, default="")))
-    beginning = exact_json.dump([first.get("role"), first.get("content"), first.get("timestamp")])
-    return f"begun-{hashlib.sha256(beginning).hexdigest()[:32]}"
+    return [first.get("role"), first.get("content"), first.get("timestamp")]
 
 
 def _sibling_places(messages: dict[str, object]) -> dict[str, int]:
     places: dict[str, int] = {}
     for message in messages.values():
         for place, child in enumerate(as_list(as_dict(message).get("childrenIds"))):
-            if isinstance(child, str):
-                places.setdefault(child, place)
+            places.setdefault(id_of(child), place)
     return places
 
 
@@ -95,7 +95,7 @@ def _nodes(
     source_id: str, value: object, position: int | None, conversation: ImportedConversation
 ) -> Iterator[ImportedNode]:
     message = as_dict(value)
-    parent = as_text(message.get("parentId")) or None
+    parent = id_of(message.get("parentId")) or None
     role_name = as_text(message.get("role"))
     if role_name not in Role.values:
         error = as_dict(message.get("error"))

@@ -71,6 +71,8 @@ class Plan:
     obstacle: str
     quarantined: list[ImportedNode]
     remarks: list[str] = field(default_factory=list)
+    # What the file says otherwise than the store: true, and said, each time it is imported.
+    differences: list[str] = field(default_factory=list)
     # When there is no telling from the source, the import's own moment.
     last_activity_at: datetime | None = None
 
@@ -118,6 +120,7 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
     is_whole = not any(node.stored and node.stored.lost for node in conversation.nodes)
     has_digests = conversation.dialect is not None and is_whole
     digests = digests_of(messages, stored, account_id) if has_digests else [None] * len(messages)
+    quarantined = _not_yet_quarantined(tree, known)
     result = Plan(
         conversation=conversation,
         tree=tree,
@@ -132,14 +135,14 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
         head_seq=None,
         has_fork=any(count > 1 for count in Counter(message.parent for message in messages).values()),
         obstacle=_obstacle(conversation, tree, messages),
-        quarantined=_not_yet_quarantined(tree, known),
-        remarks=[*conversation.notes, *tree.findings, *findings],
+        quarantined=quarantined,
+        remarks=[*conversation.notes, *tree.findings, *_named(quarantined), *findings],
         last_activity_at=max(
             (message.message.occurred_at for message in messages if message.message.occurred_at), default=None
         ),
     )
     if layout.changed:
-        result.remarks.append(f"{layout.changed} messages say something else now; kept as first imported")
+        result.differences.append(f"{layout.changed} messages say something else now; kept as first imported")
     _note_absent(result, layout.place_of_node, stored)
     _choose_head(result, layout.place_of_node, seqs)
     return result
@@ -258,6 +261,10 @@ def _not_yet_quarantined(tree: PlannedTree, known: Known | None) -> list[Importe
     return [node for node in tree.quarantined if original_digest(node.raw or b"") not in there]
 
 
+def _named(quarantined: Sequence[ImportedNode]) -> list[str]:
+    return [f"node {node.source_id} is kept in quarantine: {node.trouble}" for node in quarantined]
+
+
 def _note_absent(result: Plan, place_of_node: dict[str, int], stored: Sequence[StoredMessage]) -> None:
     """A branch that the customer removed at the source stays; the report says that it is gone there."""
     still_there = set(place_of_node.values())
@@ -268,7 +275,7 @@ def _note_absent(result: Plan, place_of_node: dict[str, int], stored: Sequence[S
     ]
     if absent:
         named = ", ".join(absent[:3]) + (", ..." if len(absent) > 3 else "")
-        result.remarks.append(f"{len(absent)} messages are no longer in this export ({named}); kept")
+        result.differences.append(f"{len(absent)} messages are no longer in this export ({named}); kept")
 
 
 def _choose_head(result: Plan, place_of_node: dict[str, int], seqs: Sequence[int]) -> None:
@@ -284,4 +291,4 @@ def _choose_head(result: Plan, place_of_node: dict[str, int], seqs: Sequence[int
     if known.is_head_imported:
         result.head_seq = head_seq
     else:
-        result.remarks.append("the head was moved here since the first import; it stays where it is")
+        result.differences.append("the head was moved here since the first import; it stays where it is")

@@ -80,9 +80,8 @@ def write_batch(destination: Destination, conversations: Sequence[ImportedConver
         report.fail(gone.place, "of somebody who was erased; nothing of it is kept")
     for one in plans:
         report.counts.update(counts_of(one))
-        if not one.adds_nothing:
-            for text in one.remarks:
-                report.remark(one.conversation.place, text)
+        for text in one.differences if one.adds_nothing else [*one.remarks, *one.differences]:
+            report.remark(one.conversation.place, text)
     return report
 
 

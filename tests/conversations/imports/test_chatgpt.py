@@ -168,3 +168,51 @@ def test_nodes_without_any_links_are_a_line(tmp_path):
     assert conversation.notes == [
         "the nodes name neither parents nor children; taken as a line, in file order"
     ]
+
+
+def test_conversations_without_ids_are_known_by_what_began_them_and_never_merged(tmp_path):
+    def conversation(question: str, *answers: str, title: str | None = None) -> dict[str, object]:
+        ids = ["n0", "n1", *(f"n{number}" for number in range(2, 2 + len(answers)))]
+        messages = [None, said("user", question), *(said("assistant", words) for words in answers)]
+        nodes = {
+            node_id: entry(message, before, *after)
+            for node_id, message, before, after in zip(
+                ids, messages, [None, *ids], [*([one] for one in ids[1:]), []], strict=False
+            )
+        }
+        return {"title": title, "mapping": nodes, "current_node": ids[-1]}
+
+    whole = [conversation("one", "1"), conversation("two", "2"), conversation("two", "zwei")]
+    later = [conversation("one", "1", "and 1"), *whole[1:]]
+
+    first = [one.external_ref for one in read_file(write(tmp_path, whole)).conversations]
+    again = [one.external_ref for one in read_file(write(tmp_path, later)).conversations]
+
+    assert len(set(first)) == 3
+    assert again == first
+
+
+def test_a_head_that_is_no_id_is_reported_and_the_last_leaf_shown(tmp_path):
+    mapping = {"u": entry(said("user", "?"), None, "a"), "a": entry(said("assistant", "!"), "u")}
+
+    tree = planned(read_one(tmp_path, export(mapping, current_node={"error": {"code": "x"}})))
+
+    assert (tree.head_source_id, tree.is_head_repaired) == ("a", True)
+    assert tree.findings == ['the head {"error":{"code":"x"}} is not in the file; the head is a instead']
+
+
+def test_ids_that_are_numbers_still_link_the_nodes(tmp_path):
+    mapping = {
+        "1": {"message": said("user", "?"), "parent": None, "children": [3, 2]},
+        "2": {"message": said("assistant", "two"), "parent": 1},
+        "3": {"message": said("assistant", "one"), "parent": 1},
+    }
+
+    tree = planned(read_one(tmp_path, export(mapping, current_node=2)))
+
+    assert [(one.node.source_id, one.parent_source_id) for one in tree.placed] == [
+        ("1", None),
+        ("3", "1"),
+        ("2", "1"),
+    ]
+    assert (tree.head_source_id, tree.findings) == ("2", [])

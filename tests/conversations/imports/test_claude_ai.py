@@ -114,3 +114,12 @@ def test_projects_are_refused_by_name_and_the_conversations_beside_them_go_in(tm
 
     assert found.label == "Claude.ai export"
     assert [one.external_ref for one in found.conversations] == ["claude.ai:chat-1"]
+
+
+def test_conversations_without_any_id_are_two(tmp_path):
+    def nameless(question: str) -> dict[str, object]:
+        return {"name": None, "chat_messages": [{"sender": "human", "text": question}]}
+
+    found = read_file(write(tmp_path, [nameless("one"), nameless("two"), nameless("two")])).conversations
+
+    assert len({one.external_ref for one in found}) == 3

@@ -472,3 +472,30 @@ def test_an_erased_customer_comes_back_neither_as_account_nor_as_the_sources(imp
     owners = Conversation.objects.values_list("account__external_id", "external_ref")
     assert sorted(owners) == [("cust-2", "table:y"), ("somebody", "table:y")]
     assert not Account.objects.filter(external_id="cust-1").exists()
+
+
+def test_what_an_export_says_otherwise_is_reported_though_nothing_is_added(imported):
+    imported([chat("k", {"u": node("user", "hi"), "a": node("assistant", "hello", "u")}, "u")])
+    before = rows()
+
+    report = imported([chat("k", {"u": node("user", "HI")}, "u")], now=NOW + timedelta(days=1))
+
+    assert rows() == before
+    assert report.counts["conversations unchanged"] == 1
+    assert [remark.text for remark in report.remarks] == [
+        "1 messages say something else now; kept as first imported",
+        "1 messages are no longer in this export (a); kept",
+    ]
+
+
+def test_what_is_quarantined_is_named_in_the_report_once(imported):
+    broken = {"u": node("user", "hi"), "x": {"parent": "u", "message": {"error": "cut"}}}
+    imported_first = imported([chat("k", broken, "u")])
+    later = {**broken, "a": node("assistant", "hello", "u")}
+
+    report = imported([chat("k", later, "a")], now=NOW + timedelta(days=1))
+
+    assert [remark.text for remark in imported_first.remarks] == [
+        "node x is kept in quarantine: a node without a role"
+    ]
+    assert report.remarks == []

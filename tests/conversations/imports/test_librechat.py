@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
 from conversations.vocabulary import PartType, Role
-from tests.conversations.imports.reading import paired, parents, read_one, texts
+from tests.conversations.imports.reading import paired, parents, read_file, read_one, texts, write
 from tests.conversations.imports.reading import said as words
 
 ROOT = "00000000-0000-0000-0000-000000000000"
@@ -70,3 +70,13 @@ def test_a_tool_call_block_holds_the_call_and_its_output(tmp_path):
     assert messages["a/2"].message.parts[0].text == "6"
     assert texts(conversation)[-1] == ["A six."]
     assert findings == []
+
+
+def test_conversations_without_an_id_are_two(tmp_path):
+    both = [
+        export([said("1", user=True, text=words)], conversationId=None) for words in ("A room?", "A table?")
+    ]
+
+    first, second = read_file(write(tmp_path, both)).conversations
+
+    assert first.external_ref != second.external_ref

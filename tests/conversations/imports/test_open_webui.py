@@ -72,3 +72,12 @@ def test_a_single_chat_without_an_id_is_known_by_what_began_it(tmp_path):
     }
 
     assert read_one(tmp_path, inner).external_ref.startswith("open-webui:begun-")
+
+
+def test_a_head_that_is_an_error_and_nothing_else_leaves_nothing_to_show(tmp_path):
+    tree = planned(read_one(tmp_path, chat({"m9": {"error": {"code": "content_filter"}}}, "m9")))
+
+    assert (tree.head_source_id, tree.is_head_repaired) == (None, False)
+    assert tree.findings == [
+        "the head m9 could not be read (no message but an error (content_filter)); there is no other"
+    ]
