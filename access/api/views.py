@@ -10,6 +10,7 @@ handler runs; what it writes (the access log) steps out with `as_application`. E
 runs as the application, and its handler names the realm in each look-up (`self.realm_id`).
 """
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from typing import Any, ClassVar, Final, cast
@@ -20,8 +21,9 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpResponseBase
 from django.utils import timezone
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
+from rest_framework.parsers import BaseParser
 from rest_framework.permissions import BasePermission
-from rest_framework.renderers import JSONRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -30,6 +32,7 @@ from access.actors import Actor
 from access.addresses import address_of
 from access.api.authentication import Application, KeyAuthentication
 from access.api.idempotency import KEPT_HEADERS, begin_once, replayed
+from access.api.parsing import JsonParser
 from access.api.throttling import KeyThrottle
 from access.models import ApiKey, Scope, StoredAnswer
 from access.models.log import AccessAction, TargetKind
@@ -66,7 +69,8 @@ class ApiView(APIView):
     authentication_classes = (KeyAuthentication,)
     permission_classes = (HasScope,)
     throttle_classes = (KeyThrottle,)
-    renderer_classes = (JSONRenderer,)
+    parser_classes: Sequence[type[BaseParser]] = (JsonParser,)
+    renderer_classes: Sequence[type[BaseRenderer]] = (JSONRenderer,)
     scopes: ClassVar[dict[str, Scope]]
     # Where the body's own id makes the request once only, its answer is not kept a second time.
     is_once_by_itself: ClassVar[bool] = False

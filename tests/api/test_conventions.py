@@ -255,10 +255,11 @@ def test_a_method_that_is_not_there_says_which_are(client):
     assert "GET" in answer["Allow"]
 
 
-def test_broken_json_says_where(client, issue, bench):
+@pytest.mark.parametrize("body", [b'{"lines": [', b"[" * 100_000, b'{"lines":' * 50_000])
+def test_broken_json_says_where(client, issue, bench, body):
     request = FACTORY.post(
         "/api/v1/bench",
-        b'{"lines": [',
+        body,
         content_type="application/json",
         HTTP_AUTHORIZATION=f"Bearer {issue().secret}",
     )
