@@ -38,7 +38,9 @@ class GivenAccount(serializers.Serializer):
     """The customer, by the application's own id. Label and e-mail are taken for a new one only."""
 
     external_id = serializers.CharField(max_length=255)
-    label = serializers.CharField(max_length=255, required=False, allow_blank=True)
+    label = serializers.CharField(  # type: ignore[assignment]  # Field has one of another kind
+        max_length=255, required=False, allow_blank=True
+    )
     email = serializers.EmailField(max_length=320, required=False, allow_blank=True)
 
 

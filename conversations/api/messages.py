@@ -252,8 +252,11 @@ class ToolResultsView(ApiView):
 
 
 def _dialect_at(found: Conversation, seq: int | None) -> Dialect | None:
-    spoken = Message.objects.filter(conversation_id=found.pk, seq=seq).values_list("dialect", flat=True)
-    return Dialect(spoken[0]) if seq and spoken and spoken[0] else None
+    if seq is None:
+        return None
+    rows = Message.objects.filter(conversation_id=found.pk, seq=seq)
+    spoken = rows.values_list("dialect", flat=True).first()
+    return Dialect(spoken) if spoken else None
 
 
 def _endings(given: dict[str, Any], said: SaidMessage, dialect: Dialect | None) -> list[CallEnding]:

@@ -9,18 +9,22 @@ from rest_framework.exceptions import APIException
 PROBLEM: Final = "application/problem+json"
 
 
-class BodyGone(APIException):
-    """Bytes that a body was made of are gone for good."""
-
-    status_code = status.HTTP_410_GONE
-    default_code = "body-gone"
+class _Placed(APIException):
+    """A refusal that names a row of the store."""
 
     def __init__(self, detail: str, *, place: str) -> None:
         super().__init__(detail)
         self.place = place
 
 
-class BodyNotGiven(BodyGone):
+class BodyGone(_Placed):
+    """Bytes that a body was made of are gone for good."""
+
+    status_code = status.HTTP_410_GONE
+    default_code = "body-gone"
+
+
+class BodyNotGiven(_Placed):
     """The body cannot be given or composed now; that may change."""
 
     status_code = status.HTTP_409_CONFLICT

@@ -37,7 +37,9 @@ class GivenPart(serializers.Serializer):
     arguments = JsonTextField(required=False, help_text="An object, or its exact JSON as text.")
     status = serializers.ChoiceField(choices=PartStatus.choices, required=False)
     media_type = serializers.RegexField(r"^[a-z0-9.+-]+/[a-z0-9.+-]+$", required=False, max_length=127)
-    data = serializers.CharField(required=False, help_text="Base64.")
+    data = serializers.CharField(  # type: ignore[assignment]  # DRF's own name is of the class
+        required=False, help_text="Base64."
+    )
     url = serializers.CharField(required=False, max_length=8_192)
     block = JsonTextField(
         required=False,

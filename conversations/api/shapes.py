@@ -34,7 +34,7 @@ class ConversationAnswer(serializers.Serializer):
     id = serializers.UUIDField()
     account = AccountAnswer()
     title = serializers.CharField(allow_blank=True)
-    source = serializers.ChoiceField(choices=Source.choices)
+    source = serializers.ChoiceField(choices=Source.choices)  # type: ignore[assignment]  # Field has one
     external_ref = serializers.CharField(allow_blank=True)
     parent_call_id = serializers.CharField(
         allow_blank=True, help_text="The call that it was opened for (a sub-agent's)."

@@ -70,7 +70,7 @@ class ChunkAnswer(serializers.Serializer):
 class ChunksAnswer(serializers.Serializer):
     """All chunks of the part by this version, in order."""
 
-    data = ChunkAnswer(many=True)
+    data = ChunkAnswer(many=True)  # type: ignore[assignment]  # DRF's own name is of the class
 
 
 class CitationAnswer(ChunkAnswer):

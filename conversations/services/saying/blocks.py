@@ -167,8 +167,8 @@ def _result(block: SaidBlock, dialect: Dialect) -> dict[str, object]:
     if dialect == Dialect.OPENAI_CHAT:
         return {"role": "tool", "tool_call_id": block.call_id, "content": block.text}
     # Responses has no mark for a failed result but the item's own status.
-    failed = {"status": "incomplete"} if block.is_error else {}
-    return {"type": "function_call_output", "call_id": block.call_id, "output": block.text, **failed}
+    ending = {"status": "incomplete"} if block.is_error else {}
+    return {"type": "function_call_output", "call_id": block.call_id, "output": block.text, **ending}
 
 
 def _content(block: SaidBlock, role: Role, dialect: Dialect) -> dict[str, object]:
