@@ -140,7 +140,6 @@ def _erase_account(conversation_id: UUID) -> None:
     from retention.erasure.job import STEPS
     from retention.erasure.subject import read_subject
     from retention.services.erasing import take_in
-    from retention.vocabulary import RequestOrigin
 
     account = Account.objects.get(conversations=conversation_id)
     request = take_in(
@@ -148,8 +147,6 @@ def _erase_account(conversation_id: UUID) -> None:
         account_ids=[account.pk],
         received_at=LATE,
         now=LATE,
-        user=None,
-        origin=RequestOrigin.RESTORED,
     )
     for step in (step for step in STEPS if step.name != "searching"):
         after = None
