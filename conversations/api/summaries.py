@@ -15,8 +15,9 @@ from conversations.api.answers import summary_answer
 from conversations.api.fields import CountField, MessageIdField
 from conversations.api.listing import list_answer, list_of, page_of, page_parameters
 from conversations.api.looking_up import conversation_in, seq_of
-from conversations.api.refusals import PROBLEM, BodyGone, refusal
+from conversations.api.refusals import PROBLEM, BodyGone, BodyNotGiven, refusal
 from conversations.api.shapes import SummaryAnswer
+from conversations.archive.opening import ArchiveError
 from conversations.errors import NotFoundError
 from conversations.models import Chunk, Summary
 from conversations.public_ids import message_id
@@ -173,6 +174,7 @@ class CitationView(ApiView):
         tags=[TAG],
         responses={
             200: CitationAnswer,
+            (409, PROBLEM): refusal("The archive that the words lie in cannot be opened."),
             (410, PROBLEM): refusal("The words have changed since the chunk was cut."),
         },
     )
@@ -180,7 +182,10 @@ class CitationView(ApiView):
         """A chunk goes with the bytes that it names: then it is not found."""
         found = conversation_in(self.realm_id, conversation_id)
         chunk = Chunk.objects.filter(pk=chunk_id, conversation_id=found.pk).first()
-        citation = resolve_citation(chunk_id=chunk_id) if chunk else None
+        try:
+            citation = resolve_citation(chunk_id=chunk_id) if chunk else None
+        except ArchiveError as error:
+            raise BodyNotGiven(error.explanation, place=error.place) from error
         if chunk is None or citation is None or citation.reason == "chunk-gone":
             raise NotFoundError("chunk-gone", "there is no such chunk", place=f"conversation {found.pk}")
         if citation.words is None:
