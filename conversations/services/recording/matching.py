@@ -4,9 +4,9 @@ Called with the conversation's row locked: what is read here stays true until
 the exchange is written.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -15,6 +15,9 @@ from conversations.drafts import MessageDraft
 from conversations.identity import PathChain
 from conversations.reads.path import path_seqs
 from conversations.vocabulary import Role
+
+# A user's turn of several results, and the answer before it.
+LATEST_POINTS: Final = 12
 
 
 class Point(NamedTuple):
@@ -67,21 +70,28 @@ class Matched(NamedTuple):
 
 
 def find_deepest(path: RequestPath, *, conversation_id: UUID, head_seq: int | None) -> Matched | None:
-    """Return the deepest match; of several the one on the live path, then the one written last."""
-    candidates = _read_candidates(conversation_id, [point.digest for point in path.points])
-    for position in range(len(path.points) - 1, -1, -1):
-        found = candidates.get(path.points[position].digest)
-        if found:
-            return _settle(path, position, found, conversation_id, head_seq)
+    """Return the deepest match; of several the one on the live path, then the one written last.
+
+    Nearly every request adds a turn to what is known, so its end is asked about before all of it.
+    """
+    end = len(path.points)
+    for first in (max(0, end - LATEST_POINTS), 0):
+        digests = {point.digest for point in path.points[first:end]}
+        candidates = _read_candidates(conversation_id, digests) if digests else {}
+        for position in range(end - 1, first - 1, -1):
+            found = candidates.get(path.points[position].digest)
+            if found:
+                return _settle(path, position, found, conversation_id, head_seq)
+        end = first
     return None
 
 
-def _read_candidates(conversation_id: UUID, digests: Sequence[bytes]) -> dict[bytes, list[Candidate]]:
+def _read_candidates(conversation_id: UUID, digests: Collection[bytes]) -> dict[bytes, list[Candidate]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT seq, parent_seq, role, path_digest FROM conversations_message"
             " WHERE path_digest = ANY(%s::bytea[]) AND conversation_id = %s ORDER BY seq",
-            [list(set(digests)), conversation_id],
+            [list(digests), conversation_id],
         )
         found: dict[bytes, list[Candidate]] = {}
         for seq, parent_seq, role, digest in cursor.fetchall():
