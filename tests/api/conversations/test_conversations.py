@@ -1,11 +1,13 @@
 """Conversations begun, listed and read along a path; the contract of a client that branches."""
 
 import pytest
+from django.db import connections
 
 from access.models import AccessEntry, Scope
 from access.models.log import AccessAction
 from conversations.models import Account, Conversation
 from tests.api.conversations.talking import ROOT, text
+from tests.conversations.writers import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -254,6 +256,29 @@ def test_a_fork_is_a_conversation_of_its_own(answered):
     assert [(m["parts"][0]["text"], m["branch_reason"]) for m in told["path"]] == [
         ("Where is order 1042?", "fork")
     ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_eight_that_begin_or_fork_at_once_begin_one(begin, client_of, issue):
+    talk, issued = begin(), issue()
+    talk.append(text("hello"))
+    wanted = [
+        (f"{ROOT}/conversations", {"account": {"external_id": "new"}, "external_ref": "one"}),
+        (f"{talk.url}/fork", {"leaf_id": talk.message_id(1), "external_ref": "two"}),
+    ]
+    for address, body in wanted:
+
+        def post(address=address, body=body):
+            answer = client_of(issued).post(address, body)
+            connections.close_all()
+            return answer.status_code, answer.json()["id"]
+
+        outcomes = at_once(*[post] * 8)
+
+        assert sorted(status for status, _ in outcomes) == [200] * 7 + [201]
+        assert len({identity for _, identity in outcomes}) == 1
+    assert Conversation.objects.count() == 3
+    assert Account.objects.count() == 2
 
 
 def test_scopes_are_asked_for(issue, client_of, answered):
