@@ -165,6 +165,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("costs/", costs.costs, name="costs"),
     path("costs/sums.csv", costs.costs_csv, name="costs-csv"),
     path("costs/prices/", costs.prices, name="prices"),
+    path("costs/attempts/", costs.attempts, name="attempts"),
     path("retention/", include(RETENTION)),
     path("jobs/", include(JOBS)),
     path("", include(MONEY)),

@@ -18,13 +18,23 @@ from access.reach import reach_of
 from access.reading import reading_as, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
+from console.cost_pages.attempts import (
+    AttemptFilter,
+    filter_groups,
+    linked,
+    listed,
+    page_of_attempts,
+    rows_of,
+)
 from console.cost_pages.sums import Costs, Cut, read_abandoned, read_costs, read_lines
 from console.csv import csv_lines
 from console.filtering import filter_group
 from console.frame import frame_context
+from console.listing import list_context
 from console.periods import Period, period_group, read_period
 from console.pictures import Column, Picture, draw
 from console.quantities import cost_text
+from conversations.models import Generation
 from conversations.pricing import price_book
 
 _CUTS: Final = (
@@ -58,6 +68,9 @@ def costs(request: HttpRequest) -> HttpResponse:
     context |= {
         "period": period,
         "costs": found,
+        "whole": linked(found.whole, cut=None, period=period),
+        "lines": [linked(line, cut=cut, period=period) for line in found.lines],
+        "attempts_url": f"{reverse('console:attempts')}?{period.query}",
         "abandoned": read_abandoned(period=period, reach=reach),
         "cut": cut.value,
         "cut_label": dict(_CUTS)[cut],
@@ -69,6 +82,40 @@ def costs(request: HttpRequest) -> HttpResponse:
         "csv": f"{reverse('console:costs-csv')}?by={cut}&{period.query}" if may_export else "",
     }
     return render(request, "console/costs/costs.html", context)
+
+
+@never_cache
+@require_GET
+@requires(RightName.READ_COSTS)
+@requires(RightName.READ_CONVERSATIONS)
+@reads_customers
+def attempts(request: HttpRequest) -> HttpResponse:
+    """The attempts behind a number; what they were sent and answered stands in their conversations."""
+    now = timezone.now()
+    period = read_period(request.GET, now=now)
+    filters = AttemptFilter(request.GET, queryset=listed(reach_of(staff_of(request)), period))
+    found = filters.qs if filters.is_valid() else Generation.objects.none()
+    page = page_of_attempts(found, after=request.GET.get("after", ""), before=request.GET.get("before", ""))
+    context = frame_context(
+        request,
+        now=now,
+        title="Attempts",
+        subtitle="The attempts behind a number, newest first. What was sealed is known by its totals only.",
+    )
+    context |= list_context(request.GET, page) | {
+        "rows": rows_of(page.rows, user=staff_of(request), now=now),
+        "form": filters.form,
+        "typed": ("model", "requested", "provider", "prompt", "tool", "account", "realm"),
+        "kept": [(name, request.GET[name]) for name in _LINKED if request.GET.get(name)],
+        "groups": filter_groups(request.GET),
+        "clear": reverse("console:attempts"),
+        "widen": [("Every attempt of the last 30 days", reverse("console:attempts"))],
+        "period": period,
+    }
+    return render(request, "console/costs/attempts.html", context)
+
+
+_LINKED: Final = ("status", "is_failed", "is_unpriced", "days", "from", "to")
 
 
 @require_GET

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import re
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.db import transaction
 
-from access.models import AccessEntry
+from access.models import AccessEntry, Realm
 from access.rights import RoleName
 from conversations.models import Account, Conversation, Generation
 from conversations.services.appending import edit_message
@@ -202,3 +204,88 @@ class TestSealed:
         (line,) = auditor.get(f"/costs/?{PERIOD}&by=account").context["costs"].lines
 
         assert (line.key, line.second, line.attempts) == ("", "wendelmere-eu", 6)
+
+
+# The session, the user, two of permissions, the reach, the page, conversations, the header's staff; five to
+# read as the reader, three to step out of it for the reasons that open titles.
+ATTEMPT_QUERIES = 16
+
+
+def links_in(page) -> list[str]:
+    return re.findall(r'href="(/costs/attempts/\?[^"]*)"', page.content.decode())
+
+
+@pytest.mark.parametrize("cut", ["model", "tool", "prompt", "account"])
+def test_each_number_of_attempts_leads_to_exactly_those(auditor, talk, cut):
+    page = auditor.get(f"/costs/?by={cut}&{PERIOD}")
+
+    lines = page.context["lines"]
+
+    assert len(lines) > 0
+    for shown in lines:
+        for url, number in (
+            (shown.url, shown.line.attempts),
+            (shown.failed_url, shown.line.failed),
+            (shown.unpriced_url, shown.line.unknown),
+        ):
+            assert len(auditor.get(url).context["rows"]) == number, url
+
+
+def test_the_whole_and_what_was_served_by_another_model_lead_to_their_attempts(auditor, talk):
+    page = auditor.get(f"/costs/?{PERIOD}")
+    whole, found = page.context["whole"], {}
+    for url in links_in(page):
+        rows = auditor.get(unescape(url)).context["rows"]
+        found[unescape(url)] = [row.attempt.number for row in rows]
+
+    assert found[whole.url] == [2, 1]
+    assert found[whole.failed_url] == [1]
+    [other] = [url for url in found if "requested=" in url]
+    assert found[other] == [2]
+
+
+def test_attempts_page_by_key_though_many_have_one_moment(auditor, make_conversation, say, answer):
+    for _ in range(6):
+        conversation = make_conversation()
+        asked = say(conversation, user())
+        for number in range(10):
+            answer(conversation, asked, assistant(), attempt=number + 1)
+    Generation.objects.update(created_at=NOW)
+
+    first = auditor.get(f"/costs/attempts/?{PERIOD}")
+    second = auditor.get(f"/costs/attempts/{first.context['older']}")
+    back = auditor.get(f"/costs/attempts/{second.context['newer']}")
+
+    def keys(page):
+        return [row.attempt.pk for row in page.context["rows"]]
+
+    assert (len(keys(first)), len(keys(second))) == (50, 10)
+    assert len({*keys(first), *keys(second)}) == 60
+    assert keys(back) == keys(first)
+    for cursor in ("1", "1-2-3", "x-y-z", f"1-{'0' * 32}-0"):
+        assert auditor.get(f"/costs/attempts/?after={cursor}").status_code == 400
+
+
+def test_queries_of_attempts_do_not_grow(auditor, make_conversation, say, answer, django_assert_num_queries):
+    def fill(count: int) -> None:
+        for _ in range(count):
+            conversation = make_conversation()
+            answer(conversation, say(conversation, user()), assistant())
+
+    fill(3)
+    auditor.get(f"/costs/attempts/?{PERIOD}")
+    with django_assert_num_queries(ATTEMPT_QUERIES):
+        auditor.get(f"/costs/attempts/?{PERIOD}")
+    fill(12)
+    with django_assert_num_queries(ATTEMPT_QUERIES):
+        page = auditor.get(f"/costs/attempts/?{PERIOD}")
+    assert len(page.context["rows"]) == 15
+
+
+def test_attempts_of_another_realm_are_not_listed(log_in, talk):
+    other = Realm.objects.create(slug="other", name="Other", created_at=NOW)
+
+    page = log_in(RoleName.AUDITOR, realms=[other], name="ada").get(f"/costs/attempts/?{PERIOD}")
+
+    assert page.context["rows"] == []
+    assert log_in(RoleName.SUPPORT).get("/costs/attempts/").status_code == 403
