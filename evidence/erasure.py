@@ -2,12 +2,15 @@
 
 The sample company is loaded; one more customer gets traces in every place that can hold words:
 texts, tool payloads, a large file, titles, notes, stated reasons, job parameters, the admin's log, a
-failed sign-in, webhooks, statement and import files, a summary, an error text. Then the desk erases the
-person. Every table as the server copies it out, every raw body and every file are searched for the names,
-byte by byte; money totals and everybody else's rows are compared with their digests from before.
+failed sign-in, webhooks, statement and import files, a summary, an error text, an archive. Then the desk
+erases the person. Every table as the server copies it out, every raw body, every file (archives opened) and
+what waits in the broker are searched for the names, byte by byte; money totals and everybody else's rows
+are compared with their digests from before.
 """
 
 import argparse
+import base64
+import json
 import os
 import tempfile
 from datetime import UTC, datetime
@@ -15,6 +18,7 @@ from pathlib import Path
 from uuid import UUID
 
 import psycopg
+import redis
 import zstandard
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -132,6 +136,7 @@ def _found(folder: Path) -> dict[str, int]:
         for compressed, size in dump.execute("SELECT compressed, size FROM conversations_rawbody"):
             opened = zstandard.ZstdDecompressor().decompress(compressed, max_output_size=max(size, 1))
             _count(found, "raw bodies, opened", opened)
+    _count_in_broker(found)
     for path in folder.rglob("*"):
         if path.is_file():
             content = path.read_bytes()
@@ -140,6 +145,15 @@ def _found(folder: Path) -> dict[str, int]:
                 opened = zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True).read()
                 _count(found, "archive files, opened", opened)
     return found
+
+
+def _count_in_broker(found: dict[str, int]) -> None:
+    """Look at every message that waits: keys, and lists of messages with their bodies opened."""
+    broker = redis.Redis.from_url(settings.CELERY_BROKER_URL)
+    for key in broker.scan_iter():
+        _count(found, "broker keys", key)
+        for message in broker.lrange(key, 0, -1) if broker.type(key) == b"list" else ():
+            _count(found, "broker messages", message + base64.b64decode(json.loads(message)["body"]))
 
 
 def _count(found: dict[str, int], place: str, content: bytes) -> None:

@@ -9,7 +9,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
 
 from access.actors import Actor, ActorKind
-from access.models import Realm, StatedReason
+from access.models import ApiKey, Realm, StatedReason, StoredAnswer
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.ids import mint_id
 from conversations.models import Account, Generation
@@ -126,4 +126,30 @@ def _write_beside(person: Account, talk: UUID, staff: User, now: datetime) -> No
             " attempt_time, get_data, post_data, failures_since_start)"
             " VALUES ('', NULL, %s, '', '/', now(), '', '', 1)",
             [EMAIL],
+        )
+    _be_answered(person, staff, now)
+
+
+def _be_answered(person: Account, staff: User, now: datetime) -> None:
+    """What the API keeps for callers that ask twice: an answer about the account, and one that names it."""
+    key = ApiKey.objects.create(
+        realm_id=person.realm_id,
+        application="evidence",
+        hint="cfk_",
+        secret_digest=b"\0" * 32,
+        scopes=["read"],
+        created_at=now,
+        created_by_id=str(staff.pk),
+    )
+    for account_id, asked in ((person.pk, "about"), (None, f"names-{ALIAS}")):
+        StoredAnswer.objects.create(
+            api_key=key,
+            idempotency_key=asked,
+            request_digest=b"\0" * 32,
+            claimed_at=now,
+            answered_at=now,
+            status=200,
+            headers={"Location": f"/accounts/{CUSTOMER_ID}"},
+            body=f'{{"who": "{WHO}"}}'.encode(),
+            account_id=account_id,
         )

@@ -25,6 +25,16 @@ def like_patterns(names: Iterable[str]) -> Patterns:
     return [f"%{_literal(form)}%" for name in names for form in written_forms(name)]
 
 
+# How PostgreSQL writes bytes out ("escape"): octal above ASCII, the backslash doubled.
+_WRITTEN = {0: "\\000", 92: "\\\\"} | {byte: f"\\{byte:03o}" for byte in range(128, 256)}
+
+
+def byte_like_patterns(names: Iterable[str]) -> Patterns:
+    """Return the names as patterns for `encode(…, 'escape') ILIKE ANY`."""
+    written = ("".join(_WRITTEN.get(byte) or chr(byte) for byte in form) for form in byte_forms(names))
+    return [f"%{_literal(form)}%" for form in written]
+
+
 def byte_forms(names: Iterable[str]) -> list[bytes]:
     """Return the names as bytes, for looking into files; compare with the file's bytes in lower case."""
     return sorted({form.encode().lower() for name in names for form in written_forms(name)})

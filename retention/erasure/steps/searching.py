@@ -17,7 +17,7 @@ from conversations.replay import ReplayError, request_body_of
 from conversations.services.blobs import blob_storage
 from retention.erasure.broker import BrokerAwayError, waiting_messages
 from retention.erasure.outcome import Outcome
-from retention.erasure.patterns import byte_forms, holds_any, like_patterns
+from retention.erasure.patterns import byte_forms, byte_like_patterns, holds_any, like_patterns
 from retention.erasure.steps.raw_bodies import opened
 from retention.erasure.subject import Subject
 
@@ -26,8 +26,6 @@ RAW_BODIES = 200
 PATCHES = 200
 # The request itself knows the names until the receipt is written.
 _OF_THE_REQUEST = "retention_erasureidentifier"
-
-_WRITTEN = {0: "\\000", 92: "\\\\"} | {byte: f"\\{byte:03o}" for byte in range(128, 256)}
 
 _COLUMNS = """
 SELECT c.relname, array_agg(a.attname ORDER BY a.attnum), array_agg(t.typname::text ORDER BY a.attnum),
@@ -97,7 +95,7 @@ def _found(
         cursor.execute(
             f'SELECT {", ".join(tests)} FROM "{table}"'
             f" WHERE ctid >= '({begin},0)'::tid AND ctid < '({end},0)'::tid",
-            {"names": like_patterns(names), "bytes": _byte_patterns(names)},
+            {"names": like_patterns(names), "bytes": byte_like_patterns(names)},
         )
         found = cursor.fetchone()
     return [column for column, is_found in zip(columns, found, strict=True) if is_found]
@@ -107,15 +105,6 @@ def _test(column: str, kind: str) -> str:
     if kind == "bytea":
         return f"encode(\"{column}\", 'escape') ILIKE ANY(%(bytes)s)"
     return f'"{column}"::text ILIKE ANY(%(names)s)'
-
-
-def _byte_patterns(names: Sequence[str]) -> list[str]:
-    """Patterns for bytes as PostgreSQL writes them out: octal above ASCII, the backslash doubled."""
-    patterns = []
-    for form in byte_forms(names):
-        written = "".join(_WRITTEN.get(byte) or chr(byte) for byte in form)
-        patterns.append("%" + written.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%")
-    return patterns
 
 
 def _search_raw_bodies(names: Sequence[str], last: str) -> Outcome:
