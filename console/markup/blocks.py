@@ -158,6 +158,8 @@ def _attachment(block: Block, sight: Sight) -> SafeString:
     where: SafeString | str = ""
     if found.address:
         where = format_html("; it lies at {}", hostile(found.address[:_MOST_OF_AN_ADDRESS]))
+    elif found.pointer:
+        where = format_html("; asset missing: {}", hostile(found.pointer[:_MOST_OF_AN_ADDRESS]))
     elif found.provider_file:
         where = format_html("; kept by the provider as {}", hostile(found.provider_file))
     link: SafeString | str = ""

@@ -47,7 +47,7 @@ def turn(shown: Turn, sight: Sight) -> SafeString:
         '<article class="turn is-{}{}" id="m{}" aria-label="{}, message {}">'
         '<div class="turn-who"><b>{}</b>{}{}</div><div class="turn-body">{}</div></article>',
         *(shown.side, classes, shown.seq, visible_plain(shown.role_label), shown.seq),
-        *(hostile(shown.role_label), link, moment(shown.at, show="clock", seconds=True)),
+        *(hostile(shown.role_label), link, _said_at(shown)),
         _body(shown, sight),
     )
 
@@ -117,6 +117,12 @@ def attempts_table(lines: Sequence[AttemptLine], base: str) -> SafeString:
 def tokens(count: int | None) -> str:
     """{{ count|thousands }}: "3,118"; nothing is an en dash."""
     return NOTHING if count is None else f"{count:,}"
+
+
+def _said_at(shown: Turn) -> SafeString:
+    if shown.at is None:
+        return format_html('<span class="muted">{}</span>', "time unknown")
+    return moment(shown.at, show="clock", seconds=True)
 
 
 def _body(shown: Turn, sight: Sight) -> SafeString:

@@ -33,17 +33,21 @@ _MEDIA_TYPE: Final = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """`address` is where the bytes lie if they lie elsewhere; it is shown as text and never loaded."""
+    """`address` is where the bytes lie if they lie elsewhere; it is shown as text and never loaded.
+
+    `pointer` names a file of an export of which only the name was imported.
+    """
 
     media_type: str
     size: int
     name: str = ""
     address: str = ""
     provider_file: str = ""
+    pointer: str = ""
 
     @property
     def can_be_downloaded(self) -> bool:
-        return not self.address and not self.provider_file
+        return not self.address and not self.provider_file and not self.pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class Content:
     address: str = ""
     provider_file: str = ""
     name: str = ""
+    pointer: str = ""
 
 
 def attachment_of(part: ShownPart, *, is_open: bool) -> Attachment:
@@ -70,6 +75,7 @@ def attachment_of(part: ShownPart, *, is_open: bool) -> Attachment:
         name=content.name,
         address=content.address,
         provider_file=content.provider_file,
+        pointer=content.pointer,
     )
 
 
@@ -117,7 +123,7 @@ def _read(inner: json_view.Object, *, outer: json_view.Object) -> Content:
             return Content(_media_type(_text(inner, "media_type")), data=value, name=name)
         found = _addressed(value)
         return Content(found.media_type, data=found.data, address=found.address, name=name)
-    return Content(provider_file=_text(inner, "file_id"), name=name)
+    return Content(provider_file=_text(inner, "file_id"), name=name, pointer=_text(inner, "asset_pointer"))
 
 
 def _addressed(value: str) -> Content:

@@ -174,19 +174,28 @@ def _block(part: ShownPart, *, is_open: bool) -> Block:
         kind=kind,
         seq=part.seq,
         ordinal=part.ordinal,
-        name=part.tool_name or part.provider_type or _NAMES[PartType(part.type)],
+        name=part.tool_name
+        or _KNOWN_BY_PROVIDER.get(part.provider_type, ("",))[0]
+        or part.provider_type
+        or _NAMES[PartType(part.type)],
         shown=shown_of(part, is_open=is_open),
         call_id=part.tool_call_id,
         is_minted_id=part.is_minted_id,
         is_redacted=part.bytes_state == PartBytes.REDACTED,
         is_marked_copy=part.is_text_copy,
-        note=_NOTES.get((part.type, part.orphan), ""),
+        note=_note(part),
     )
     if is_open:
         block.peek = _peek(part, block.shown)
     if kind == "attachment":
         block.attachment = attachment_of(part, is_open=is_open)
     return block
+
+
+def _note(part: ShownPart) -> str:
+    if part.type == PartType.OTHER and part.provider_type in _KNOWN_BY_PROVIDER:
+        return _KNOWN_BY_PROVIDER[part.provider_type][1]
+    return _NOTES.get((part.type, part.orphan), "")
 
 
 def _peek(part: ShownPart, shown: Shown) -> str:
@@ -227,6 +236,13 @@ _KINDS: Final = {
     PartType.IMAGE: "attachment",
     PartType.DOCUMENT: "attachment",
     PartType.OTHER: "folded",
+}
+# Blocks that are no words of a turn, by the provider's name: what they are called here, and what they are.
+_KNOWN_BY_PROVIDER: Final = {
+    "user_editable_context": (
+        "Profile context",
+        "The customer's own profile and instructions, which the source sends along with every request",
+    ),
 }
 _NOTES: Final = {
     (PartType.TOOL_RESULT.value, True): "A result whose call is not in the message before: kept as received",

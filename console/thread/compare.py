@@ -105,7 +105,7 @@ def read_comparison(
         for name, path, seqs in zip("AB", paths, below, strict=True)
     ]
     shown = [seqs[:most] for seqs in below]
-    rounds = _rounds(conversation.pk, tree, shown, effects, is_open=opening.is_open)
+    rounds = _rounds(conversation, tree, shown, effects, is_open=opening.is_open)
     return Comparison(
         conversation=conversation,
         fork=paths[0][in_common - 1] if in_common else None,
@@ -149,7 +149,7 @@ def _side(
 
 
 def _rounds(
-    conversation_id: UUID,
+    conversation: Conversation,
     tree: Tree,
     shown: Sequence[list[int]],
     effects: Sequence[ShownEffect],
@@ -157,7 +157,7 @@ def _rounds(
     is_open: bool,
 ) -> list[Round]:
     seqs = [seq for side in shown for seq in side]
-    stretch = read_stretch(conversation_id, tree, seqs, is_open=is_open)
+    stretch = read_stretch(conversation, tree, seqs, is_open=is_open)
     beside = by_call(effects)
     sides = [
         _in_rounds(turns_of(tree, side, stretch, effects=beside, is_open=is_open, last=None))

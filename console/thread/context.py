@@ -20,6 +20,7 @@ from console.thread.page import PIECE, Asked, ConversationPage, Fold, Thread
 from console.thread.stay import hold_url, read_stay
 from console.titles import title_of
 from conversations.models import Conversation
+from conversations.vocabulary import Source
 
 PURPOSE = "What the customer saw, what each answer took, and what the tools did."
 
@@ -35,7 +36,7 @@ def page_context(
         ),
         **piece_context(request, conversation, page.thread, opening=opening, asked=asked),
         "page": page,
-        "began_at": conversation.started_at or conversation.created_at,
+        "began_at": _began_at(conversation),
         "customer": masked_name(account.label) or account.external_id,
         "customer_email": masked_email(account.email) if account.email else "",
         "account_url": page_url("console:account", account.pk),
@@ -110,9 +111,18 @@ def _next_body_url(page: ConversationPage) -> str:
     return reverse("console:next-body", args=[page.conversation.pk, page.thread.path[-1]])
 
 
+def _began_at(conversation: Conversation) -> datetime | None:
+    """None where an import brought it and its source did not say."""
+    is_here = conversation.source != Source.IMPORTED
+    return conversation.started_at or (conversation.created_at if is_here else None)
+
+
 def _is_one_date(conversation: Conversation) -> bool:
-    began = conversation.started_at or conversation.created_at
-    return timezone.localtime(began).date() == timezone.localtime(conversation.last_activity_at).date()
+    began = _began_at(conversation)
+    return (
+        began is not None
+        and timezone.localtime(began).date() == timezone.localtime(conversation.last_activity_at).date()
+    )
 
 
 def _is_one_day(page: ConversationPage) -> bool:

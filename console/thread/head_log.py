@@ -15,7 +15,7 @@ _WORDS: Final = {
     HeadMoveReason.SWITCH: "Switch",
     HeadMoveReason.CLIENT_REWRITE: "History rewritten",
     HeadMoveReason.IMPORT: "Import",
-    HeadMoveReason.IMPORT_REPAIR: "Import, mended",
+    HeadMoveReason.IMPORT_REPAIR: "Import, in place of a head that could not be read",
     HeadMoveReason.FORK: "Fork",
 }
 MOST_LINES: Final = 12
@@ -39,12 +39,18 @@ def lines_of(moves: Sequence[Move], tree: Tree, *, picked: int | None, whole: bo
     return [
         Line(
             move=move,
-            words="Start" if move.number == 1 else _WORDS[HeadMoveReason(move.reason)],
+            words=_words(move),
             is_picked=move.number == picked,
             is_in_tree=move.head_seq in tree,
         )
         for move in shown
     ]
+
+
+def _words(move: Move) -> str:
+    reason = HeadMoveReason(move.reason)
+    is_plain = reason == HeadMoveReason.APPEND
+    return "Start" if move.number == 1 and is_plain else _WORDS[reason]
 
 
 def _is_worth_a_line(move: Move, tree: Tree, picked: int | None, newest: Move) -> bool:

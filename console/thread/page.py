@@ -14,10 +14,10 @@ from console.thread.totals import TotalsRow, totals_of
 from console.thread.tree_map import Sight, TreeMap, draw
 from console.thread.turns import Turn, read_stretch, turns_of
 from conversations.models import Conversation, ConversationNote, RawBody
-from conversations.reads.head_log import read_moves
+from conversations.reads.head_log import Move, read_moves
 from conversations.reads.skeleton import read_skeleton
 from conversations.reads.tree import Tree, cut_between_groups, through
-from conversations.vocabulary import RawClass
+from conversations.vocabulary import HeadMoveReason, RawClass
 
 PIECE: Final = 50
 _MOST_LATER: Final = 20
@@ -81,6 +81,7 @@ class ConversationPage:
     as_of: AsOf | None = None
     as_of_trouble: str = ""
     is_head_gone: bool = False
+    is_head_repaired: bool = False
     later: list[Turn] = field(default_factory=list)
     later_count: int = 0
 
@@ -101,7 +102,7 @@ def read_page(*, conversation: Conversation, opening: Opening, asked: Asked) -> 
     start, end = window_around(tree, path, asked.message)
     coming = [seq for seq in live if seq in later][:_MOST_LATER]
     thread, later_turns = _threads(
-        conversation_id,
+        conversation,
         tree,
         path,
         (start, end),
@@ -139,6 +140,7 @@ def read_page(*, conversation: Conversation, opening: Opening, asked: Asked) -> 
         as_of=as_of,
         as_of_trouble=trouble,
         is_head_gone=bool(as_of and as_of.move and as_of.move.head_seq not in tree),
+        is_head_repaired=bool(moves) and _is_repair(moves[0], conversation),
         later=later_turns,
         later_count=len(later),
     )
@@ -160,7 +162,7 @@ def read_piece(
     effects = read_effects(conversation.pk, live=live)
     start, end = max(0, start), min(len(path), end, max(0, start) + 2 * PIECE)
     thread, _later = _threads(
-        conversation.pk,
+        conversation,
         tree,
         path,
         (start, end),
@@ -184,7 +186,7 @@ def window_around(tree: Tree, path: Sequence[int], seq: int | None) -> tuple[int
 
 
 def _threads(
-    conversation_id: UUID,
+    conversation: Conversation,
     tree: Tree,
     path: list[int],
     window: tuple[int, int],
@@ -197,7 +199,7 @@ def _threads(
     """The turns of the stretch and of what came later, read together."""
     start, end = window
     seqs = path[start:end]
-    stretch = read_stretch(conversation_id, tree, [*seqs, *coming], is_open=is_open)
+    stretch = read_stretch(conversation, tree, [*seqs, *coming], is_open=is_open)
     last = path[-1] if path else None
     beside = by_call(effects)
     turns = turns_of(tree, seqs, stretch, effects=beside, is_open=is_open, last=last, abandoned=abandoned)
@@ -233,6 +235,11 @@ def _shown_path(conversation: Conversation, tree: Tree, asked: Asked, as_of: AsO
     if asked.message is not None and asked.message in tree:
         return through(tree, asked.message, head=conversation.head_seq)
     return tree.path_to(conversation.head_seq)
+
+
+def _is_repair(newest: Move, conversation: Conversation) -> bool:
+    """Whether the head stands where it does because its source's own could not be read."""
+    return newest.number == conversation.head_move and newest.reason == HeadMoveReason.IMPORT_REPAIR
 
 
 def _notes(conversation_id: UUID) -> list[ConversationNote]:

@@ -4,17 +4,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
+from access.actors import ActorKind
 from console.thread.attempts import TurnAttempts, attempts_of
 from console.thread.blocks import Block, blocks_of
 from console.thread.effects import ShownEffect
 from console.thread.siblings import Versions, versions_of
+from conversations.models import Conversation
 from conversations.reads.attempts import ShownAttempt, read_attempts
 from conversations.reads.head_log import movers_to
 from conversations.reads.tree import Tree
 from conversations.reads.window import CallLife, ShownMessage, ShownPart, read_call_lives, read_window
-from conversations.vocabulary import PartType, Role
+from conversations.vocabulary import PartType, Role, Source
 
 _ROLES: Final = {
     Role.SYSTEM: "System",
@@ -35,12 +36,15 @@ class Group:
 
 @dataclass(slots=True)
 class Turn:
-    """One message as the page shows it. A message of results only is one quiet line."""
+    """One message as the page shows it. A message of results only is one quiet line.
+
+    `at` is None where an import brought the message and its source did not say when it was written.
+    """
 
     seq: int
     role: str
     role_label: str
-    at: datetime
+    at: datetime | None
     blocks: list[Block]
     versions: Versions | None
     attempts: TurnAttempts | None
@@ -82,14 +86,18 @@ class Stretch:
     movers: Mapping[datetime, str] = field(default_factory=dict)
 
 
-def read_stretch(conversation_id: UUID, tree: Tree, seqs: Sequence[int], *, is_open: bool) -> Stretch:
+def read_stretch(conversation: Conversation, tree: Tree, seqs: Sequence[int], *, is_open: bool) -> Stretch:
     """Read all that the turns of these messages need; five queries at most, however many they are."""
-    forked = [tree.nodes[seq].created_at for seq in seqs if len(tree.versions_of(seq)) > 1]
+    conversation_id = conversation.pk
+    messages = read_window(conversation_id=conversation_id, seqs=seqs, with_bytes=is_open)
+    moments = {tree.nodes[seq].created_at for seq in seqs if len(tree.versions_of(seq)) > 1}
+    if conversation.source == Source.IMPORTED:
+        moments |= {message.created_at for message in messages.values() if message.occurred_at is None}
     return Stretch(
-        messages=read_window(conversation_id=conversation_id, seqs=seqs, with_bytes=is_open),
+        messages=messages,
         lives=read_call_lives(conversation_id=conversation_id, seqs=seqs),
         attempts=read_attempts(conversation_id=conversation_id, owners=seqs, with_words=is_open),
-        movers=movers_to(conversation_id=conversation_id, moments=forked) if forked else {},
+        movers=movers_to(conversation_id=conversation_id, moments=moments) if moments else {},
     )
 
 
@@ -136,7 +144,7 @@ def _turn(
         seq=message.seq,
         role=message.role,
         role_label=f"{usual} ({message.provider_role})" if message.provider_role else usual,
-        at=message.at,
+        at=_said_at(message, stretch),
         blocks=blocks_of(
             message.parts, results=results, lives=stretch.lives, effects=effects, is_open=is_open
         ),
@@ -149,6 +157,12 @@ def _turn(
         is_abandoned=is_abandoned,
         token_count=message.token_count,
     )
+
+
+def _said_at(message: ShownMessage, stretch: Stretch) -> datetime | None:
+    """When it was said: its own time, else when it came here, unless an import brought it."""
+    is_undated = message.occurred_at is None
+    return None if is_undated and stretch.movers.get(message.created_at) == ActorKind.IMPORTER else message.at
 
 
 def _results(messages: Mapping[int, ShownMessage]) -> dict[int, dict[str, ShownPart]]:
