@@ -114,7 +114,7 @@ class ConversationsView(ApiView):
             parent_call_id=given.get("parent_call_id", ""),
             started_at=given.get("started_at"),
         )
-        return _begun(begun, is_new=begun.created_at == self.now)
+        return _begun(self, begun)
 
 
 class ForkView(ApiView):
@@ -145,10 +145,14 @@ class ForkView(ApiView):
             now=self.now,
             external_ref=asked.validated_data.get("external_ref", ""),
         )
-        return _begun(fork, is_new=fork.created_at == self.now)
+        return _begun(self, fork)
 
 
-def _begun(found: Conversation, *, is_new: bool) -> Response:
-    answer = Response(conversation_answer(found), status=201 if is_new else 200)
+def _begun(view: ApiView, found: Conversation) -> Response:
+    told = conversation_answer(found)
+    if Scope.READ not in view.key.scopes:
+        # Of one that was there already, or of what was forked, the title is somebody's words.
+        told["title"] = None
+    answer = Response(told, status=201 if found.created_at == view.now else 200)
     answer["Location"] = reverse("api:v1:conversation", args=[found.pk])
     return answer

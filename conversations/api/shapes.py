@@ -33,7 +33,9 @@ class ConversationAnswer(serializers.Serializer):
 
     id = serializers.UUIDField()
     account = AccountAnswer()
-    title = serializers.CharField(allow_blank=True)
+    title = serializers.CharField(
+        allow_blank=True, allow_null=True, help_text="Null for a key that may write and not read."
+    )
     source = serializers.ChoiceField(choices=Source.choices)  # type: ignore[assignment]  # Field has one
     external_ref = serializers.CharField(allow_blank=True)
     parent_call_id = serializers.CharField(

@@ -281,6 +281,16 @@ def test_eight_that_begin_or_fork_at_once_begin_one(begin, client_of, issue):
     assert Account.objects.count() == 2
 
 
+def test_a_key_that_may_only_write_is_told_no_title(issue, client_of, begin):
+    talk = begin(title="My illness", external_ref="thread-7", account={"external_id": "c-1"})
+    talk.append(text("hello"))
+    writer = client_of(issue(scopes=[Scope.WRITE]))
+    body = {"account": {"external_id": "c-1"}, "external_ref": "thread-7"}
+    again = writer.post(f"{ROOT}/conversations", body)
+    fork = writer.post(f"{talk.url}/fork", {"leaf_id": talk.message_id(1)})
+    assert (again.json()["id"], again.json()["title"], fork.json()["title"]) == (talk.id, None, None)
+
+
 def test_scopes_are_asked_for(issue, client_of, answered):
     reader, writer = client_of(issue(scopes=[Scope.READ])), client_of(issue(scopes=[Scope.WRITE]))
     assert reader.post(f"{ROOT}/conversations", {"account": {"external_id": "c"}}).status_code == 403
