@@ -62,11 +62,19 @@ def seq_of(conversation: Conversation, spelled: str) -> int:
 
 def checked_seq(conversation: Conversation, seq: int) -> int:
     """Return `seq` where the conversation has such a message; one probe of the key."""
-    is_there = (
-        0 < seq <= LARGEST and Message.objects.filter(conversation_id=conversation.pk, seq=seq).exists()
-    )
-    if not is_there:
-        raise NotFoundError(
-            "no-message", "there is no such message", place=message_id(conversation.pk, min(seq, LARGEST))
-        )
+    fitting_seq(conversation, seq)
+    if not Message.objects.filter(conversation_id=conversation.pk, seq=seq).exists():
+        raise no_message(conversation, seq)
     return seq
+
+
+def fitting_seq(conversation: Conversation, seq: int) -> int:
+    """Return `seq` where a message could have that number at all."""
+    if not 0 < seq <= LARGEST:
+        raise no_message(conversation, seq)
+    return seq
+
+
+def no_message(conversation: Conversation, seq: int) -> NotFoundError:
+    place = message_id(conversation.pk, min(seq, LARGEST))
+    return NotFoundError("no-message", "there is no such message", place=place)

@@ -15,7 +15,7 @@ from access.models.log import TargetKind
 from conversations.api.attempts import GivenAttempt
 from conversations.api.fields import CountField, MessageIdField
 from conversations.api.listing import limit_of, list_answer, list_of, page_by_number, page_parameters
-from conversations.api.looking_up import checked_seq, conversation_in, seq_of
+from conversations.api.looking_up import checked_seq, conversation_in, fitting_seq, no_message, seq_of
 from conversations.api.parsing import ExactJsonParser
 from conversations.api.said import GivenMessage, GivenWords, said_of
 from conversations.api.shapes import MessageAnswer, WrittenAnswer
@@ -156,8 +156,9 @@ class MessageView(ApiView):
     def get(self, request: Request, conversation_id: UUID, seq: int) -> Response:
         """With every block, large ones too."""
         found = conversation_in(self.realm_id, conversation_id)
-        seq = checked_seq(found, seq)
-        [message] = tell_messages(conversation_id=found.pk, seqs=[seq], with_large=True)
+        told = tell_messages(conversation_id=found.pk, seqs=[fitting_seq(found, seq)], with_large=True)
+        if not told:
+            raise no_message(found, seq)
         self.log_read(
             target_kind=TargetKind.MESSAGE,
             target_id=message_id(found.pk, seq),
@@ -165,7 +166,7 @@ class MessageView(ApiView):
             account_id=found.account_id,
             row_count=1,
         )
-        return Response(message)
+        return Response(told[0])
 
 
 class EditView(ApiView):
