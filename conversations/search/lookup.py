@@ -8,6 +8,7 @@ see is not found.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -49,97 +50,96 @@ class IdHit:
     realm_id: int
 
 
-# kind, what sort of id, its columns; {id} becomes the comparison with the term.
+# kind, what sort of id, the table, the id's column, the columns of the place, and what else holds of it.
 _SOURCES = (
     (
         HitKind.CALL,
         "tool call id",
-        (
-            "SELECT tool_call_id, conversation_id, seq, ordinal::int, NULL::int"
-            " FROM conversations_messagepart WHERE {tool_call_id} AND type IN ('tool_use', 'server_tool_use')"
-        ),
+        "messagepart",
+        "tool_call_id",
+        "conversation_id, seq, ordinal::int, NULL::int",
+        " AND type IN ('tool_use', 'server_tool_use')",
     ),
     (
         HitKind.RESULT,
         "tool call id",
-        (
-            "SELECT tool_call_id, conversation_id, seq, ordinal::int, NULL::int"
-            " FROM conversations_messagepart"
-            " WHERE {tool_call_id} AND type NOT IN ('tool_use', 'server_tool_use')"
-        ),
+        "messagepart",
+        "tool_call_id",
+        "conversation_id, seq, ordinal::int, NULL::int",
+        " AND type NOT IN ('tool_use', 'server_tool_use')",
     ),
     (
         HitKind.MESSAGE,
         "message id",
-        (
-            "SELECT client_message_id, conversation_id, seq, NULL::int, NULL::int FROM conversations_message"
-            " WHERE {client_message_id}"
-        ),
+        "message",
+        "client_message_id",
+        "conversation_id, seq, NULL::int, NULL::int",
+        "",
     ),
-    (
-        HitKind.ATTEMPT,
-        "provider's response id",
+    *(
         (
-            "SELECT provider_response_id, conversation_id, message_seq, NULL::int, number"
-            " FROM conversations_generation WHERE {provider_response_id} AND provider_response_id <> ''"
-        ),
+            HitKind.ATTEMPT,
+            by,
+            "generation",
+            column,
+            "conversation_id, message_seq, NULL::int, number",
+            "" if column == "request_id" else f" AND {column} <> ''",
+        )
+        for by, column in (
+            ("provider's response id", "provider_response_id"),
+            ("provider's request id", "provider_request_id"),
+            ("request id", "request_id"),
+            ("hosted conversation id", "hosted_conversation_id"),
+        )
     ),
-    (
-        HitKind.ATTEMPT,
-        "provider's request id",
+    *(
         (
-            "SELECT provider_request_id, conversation_id, message_seq, NULL::int, number"
-            " FROM conversations_generation WHERE {provider_request_id} AND provider_request_id <> ''"
-        ),
+            HitKind.CONVERSATION,
+            by,
+            "conversation",
+            column,
+            "id, NULL::int, NULL::int, NULL::int",
+            f" AND {column} <> ''",
+        )
+        for by, column in (
+            ("conversation's id at its source", "external_ref"),
+            ("call that opened the conversation", "parent_call_id"),
+        )
     ),
-    (
-        HitKind.ATTEMPT,
-        "request id",
-        (
-            "SELECT request_id, conversation_id, message_seq, NULL::int, number"
-            " FROM conversations_generation WHERE {request_id}"
-        ),
-    ),
-    (
-        HitKind.ATTEMPT,
-        "hosted conversation id",
-        (
-            "SELECT hosted_conversation_id, conversation_id, message_seq, NULL::int, number"
-            " FROM conversations_generation WHERE {hosted_conversation_id} AND hosted_conversation_id <> ''"
-        ),
-    ),
-    (
-        HitKind.CONVERSATION,
-        "conversation's id at its source",
-        (
-            "SELECT external_ref, id, NULL::int, NULL::int, NULL::int FROM conversations_conversation"
-            " WHERE {external_ref} AND external_ref <> ''"
-        ),
-    ),
-    (
-        HitKind.CONVERSATION,
-        "call that opened the conversation",
-        (
-            "SELECT parent_call_id, id, NULL::int, NULL::int, NULL::int FROM conversations_conversation"
-            " WHERE {parent_call_id} AND parent_call_id <> ''"
-        ),
-    ),
+)
+_EXCHANGE = (HitKind.ATTEMPT, "exchange id")
+_CONVERSATION = (HitKind.CONVERSATION, "conversation")
+_ACCOUNT = (HitKind.ACCOUNT, "account")
+_SORTS: tuple[tuple[HitKind, str], ...] = (
+    *((kind, by) for kind, by, *_ in _SOURCES),
+    _EXCHANGE,
+    _CONVERSATION,
+    _ACCOUNT,
 )
 _EXCHANGES = (
-    "SELECT x.exchange_id, x.conversation_id, g.message_seq, NULL::int, x.number FROM access_realm r"
-    " JOIN conversations_exchange x ON x.realm_id = r.id AND x.exchange_id = %(term)s"
+    "SELECT {source}, x.exchange_id, x.conversation_id, g.message_seq, NULL::int, x.number"
+    " FROM access_realm r JOIN conversations_exchange x ON x.realm_id = r.id AND x.exchange_id = %(term)s"
     " JOIN conversations_generation g ON g.conversation_id = x.conversation_id AND g.number = x.number"
 )
-_CONVERSATION_BY_ID = (
-    "SELECT id::text, id, NULL::int, NULL::int, NULL::int FROM conversations_conversation WHERE id = %(uuid)s"
+_CONVERSATIONS = (
+    "SELECT {source}, id::text, id, NULL::int, NULL::int, NULL::int"
+    " FROM conversations_conversation WHERE {where}"
 )
-_CONVERSATION_BY_PREFIX = (
-    "SELECT id::text, id, NULL::int, NULL::int, NULL::int FROM conversations_conversation"
-    " WHERE id BETWEEN %(lowest)s AND %(highest)s"
-)
+# OFFSET 0: whose it is, is looked up for the few places found, whatever the planner expects of ten probes.
+_STATEMENT = """
+(SELECT h.*, o.* FROM ({places}) h(source, matched, conversation_id, seq, ordinal, number), LATERAL (
+    SELECT c.title, a.id, a.external_id, a.realm_id FROM conversations_conversation c
+    JOIN conversations_account a ON a.id = c.account_id WHERE c.id = h.conversation_id OFFSET 0) o
+WHERE %(realms)s::bigint[] IS NULL OR o.realm_id = ANY(%(realms)s::bigint[])
+ORDER BY h.source, h.conversation_id DESC, h.seq LIMIT {most})
+UNION ALL
+(SELECT {account}, a.external_id, NULL, NULL, NULL, NULL, a.label, a.id, a.external_id, a.realm_id
+FROM conversations_account a WHERE ({accounts})
+AND (%(realms)s::bigint[] IS NULL OR a.realm_id = ANY(%(realms)s::bigint[])) ORDER BY a.id DESC LIMIT {most})
+"""
 TRIED = tuple(
     dict.fromkeys(
-        [by for _, by, _ in _SOURCES]
+        [by for _, by, *_ in _SOURCES]
         + ["exchange id", "conversation", "account", "account's external id", "e-mail"]
     )
 )
@@ -147,17 +147,8 @@ TRIED = tuple(
 
 def find_by_id(*, term: str, realm_ids: Sequence[int] | None, uuid: UUID | None = None) -> list[IdHit]:
     """Return every place of exactly this id, up to MOST; `realm_ids` None means every realm."""
-    sources = [(kind, by, sql.format_map(_Comparison("{} = %(term)s"))) for kind, by, sql in _SOURCES] + [
-        (HitKind.ATTEMPT, "exchange id", _EXCHANGES)
-    ]
-    if uuid is not None:
-        sources.append((HitKind.CONVERSATION, "conversation", _CONVERSATION_BY_ID))
-    hits = _places(sources, {"term": term, "uuid": uuid, "realms": _realms(realm_ids)})
-    return hits + _accounts(
-        "a.external_id = %(term)s OR a.id = %(uuid)s"
-        f" OR a.id = ANY(ARRAY(SELECT conversations_accounts_with_email(%(term)s, {MOST})))",
-        {"term": term, "uuid": uuid, "realms": _realms(realm_ids)},
-    )
+    statement = _exact_statement(is_uuid=uuid is not None, is_address="@" in term)
+    return _found(statement, {"term": term, "uuid": uuid, "realms": _realms(realm_ids)})
 
 
 def find_by_prefix(*, prefix: str, realm_ids: Sequence[int] | None) -> list[IdHit]:
@@ -169,15 +160,50 @@ def find_by_prefix(*, prefix: str, realm_ids: Sequence[int] | None) -> list[IdHi
     if len(prefix) < SHORTEST_PREFIX:
         return []
     parameters: dict[str, Any] = {"term": prefix, "end": prefix_end(prefix), "realms": _realms(realm_ids)}
-    comparison = _Comparison("{0} ~>=~ %(term)s AND {0} ~<~ %(end)s")
-    sources = [(kind, by, sql.format_map(comparison)) for kind, by, sql in _SOURCES]
     bounds = uuid_bounds(prefix)
     if bounds is not None:
-        sources.append((HitKind.CONVERSATION, "conversation", _CONVERSATION_BY_PREFIX))
         parameters |= {"lowest": bounds[0], "highest": bounds[1]}
-    return _places(sources, parameters) + _accounts(
-        "a.external_id ~>=~ %(term)s AND a.external_id ~<~ %(end)s", parameters
+    return _found(_prefix_statement(is_uuid=bounds is not None), parameters)
+
+
+@cache
+def _exact_statement(*, is_uuid: bool, is_address: bool) -> str:
+    others = [_EXCHANGES.format(source=_SORTS.index(_EXCHANGE))]
+    accounts = ["a.external_id = %(term)s"]
+    if is_uuid:
+        others.append(_CONVERSATIONS.format(source=_SORTS.index(_CONVERSATION), where="id = %(uuid)s"))
+        accounts.append("a.id = %(uuid)s")
+    if is_address:
+        accounts.append(f"a.id = ANY(ARRAY(SELECT conversations_accounts_with_email(%(term)s, {MOST})))")
+    return _statement("{0} = %(term)s", others, " OR ".join(accounts))
+
+
+@cache
+def _prefix_statement(*, is_uuid: bool) -> str:
+    within = _CONVERSATIONS.format(
+        source=_SORTS.index(_CONVERSATION), where="id BETWEEN %(lowest)s AND %(highest)s"
     )
+    begins = "{0} ~>=~ %(term)s AND {0} ~<~ %(end)s"
+    return _statement(begins, [within] if is_uuid else [], begins.format("a.external_id"))
+
+
+def _statement(comparison: str, others: Sequence[str], accounts: str) -> str:
+    """Put the probes together: one text for each sort of term, so that it stays prepared."""
+    probes = [
+        f"SELECT {source}, {column}, {place} FROM conversations_{table}"
+        f" WHERE {comparison.format(column)}{further}"
+        for source, (_, _, table, column, place, further) in enumerate(_SOURCES)
+    ]
+    places = " UNION ALL ".join(f"({probe} LIMIT {MOST})" for probe in (*probes, *others))
+    statement = _STATEMENT.format(places=places, accounts=accounts, account=_SORTS.index(_ACCOUNT), most=MOST)
+    return " ".join(statement.split())
+
+
+def _found(statement: str, parameters: dict[str, Any]) -> list[IdHit]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        rows = cursor.fetchall()
+    return [IdHit(*_SORTS[row[0]], *row[1:]) for row in rows]
 
 
 def uuid_bounds(prefix: str) -> tuple[UUID, UUID] | None:
@@ -186,55 +212,6 @@ def uuid_bounds(prefix: str) -> tuple[UUID, UUID] | None:
     if not 0 < len(digits) <= 32 or any(digit not in "0123456789abcdef" for digit in digits):
         return None
     return UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
-
-
-class _Comparison(dict[str, str]):
-    """Fills a source's {column} with the comparison of that column."""
-
-    def __init__(self, template: str) -> None:
-        super().__init__()
-        self.template = template
-
-    def __missing__(self, column: str) -> str:
-        return self.template.format(column)
-
-
-def _places(sources: Sequence[tuple[HitKind, str, str]], parameters: dict[str, Any]) -> list[IdHit]:
-    branches = " UNION ALL ".join(
-        f"(SELECT {index} AS source, s.* FROM ({sql} LIMIT {MOST})"
-        " AS s(matched, conversation_id, seq, ordinal, number))"
-        for index, (_, _, sql) in enumerate(sources)
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT h.source, h.matched, h.conversation_id, h.seq, h.ordinal, h.number, c.title, a.id,"
-            f" a.external_id, a.realm_id FROM ({branches}) h"
-            " JOIN conversations_conversation c ON c.id = h.conversation_id"
-            " JOIN conversations_account a ON a.id = c.account_id"
-            " WHERE %(realms)s::bigint[] IS NULL OR a.realm_id = ANY(%(realms)s::bigint[])"
-            f" ORDER BY h.source, h.conversation_id DESC, h.seq LIMIT {MOST}",
-            parameters,
-        )
-        rows = cursor.fetchall()
-    return [IdHit(*sources[row[0]][:2], *row[1:]) for row in rows]
-
-
-def _accounts(condition: str, parameters: dict[str, Any]) -> list[IdHit]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT a.external_id, a.label, a.id, a.realm_id FROM conversations_account a"
-            f" WHERE ({condition})"
-            " AND (%(realms)s::bigint[] IS NULL OR a.realm_id = ANY(%(realms)s::bigint[]))"
-            f" ORDER BY a.id DESC LIMIT {MOST}",
-            parameters,
-        )
-        rows = cursor.fetchall()
-    return [
-        IdHit(
-            HitKind.ACCOUNT, "account", external_id, None, None, None, None, label, pk, external_id, realm_id
-        )
-        for external_id, label, pk, realm_id in rows
-    ]
 
 
 def _realms(realm_ids: Sequence[int] | None) -> list[int] | None:

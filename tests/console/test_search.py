@@ -19,7 +19,7 @@ CALL = "toolu_01A7bK9wq2Vd8sJ1n4Yh2P"
 # The session, the user, two of permissions, the reach; a savepoint and its end; the probes, one for
 # each kind of table; the lives of the calls. To read as the reader: the reach, a savepoint and its end,
 # the role and back.
-EXACT_QUERIES = 24
+EXACT_QUERIES = 23
 
 
 @pytest.fixture
