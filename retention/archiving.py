@@ -202,7 +202,7 @@ def _size(content: ArchivedBytes) -> int:
 def _row(conversation_id: UUID, seq: int, ordinal: int, part: ArchivedPart) -> list[Any]:
     payload, blob_id = part.payload, None
     if payload is not None and len(payload) > LARGE:
-        payload, blob_id = None, keep_blob(payload=payload, media_type="")
+        blob_id, payload = keep_blob(payload=payload, media_type=""), None
     return [
         part.text,
         payload,

@@ -12,6 +12,7 @@ from conversations.archive.opening import open_archive
 from conversations.errors import StoreError, explained
 from conversations.ids import mint_id
 from conversations.models import Chunk, MessagePart, Summary
+from conversations.redaction.drafts import cut_words
 from conversations.vocabulary import PartBytes
 
 
@@ -40,7 +41,7 @@ def write_summary(
 
     A pinned one stands in front of every context that it covers (see
     `replay.context`). A message of the stretch that goes takes the summary
-    along; one that loses bytes empties it.
+    along; one that loses bytes empties it. Secrets that the account's switch names are cut out.
     """
     with explained(place=f"conversation {conversation_id}, messages {from_seq} to {to_seq}"):
         return Summary.objects.create(
@@ -48,7 +49,7 @@ def write_summary(
             conversation_id=conversation_id,
             from_seq=from_seq,
             to_seq=to_seq,
-            text=text,
+            text=cut_words(text, conversation_id=conversation_id),
             token_count=token_count,
             model=model,
             prompt_version=prompt_version,

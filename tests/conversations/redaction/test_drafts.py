@@ -18,6 +18,7 @@ from conversations.models import (
 )
 from conversations.redaction.drafts import cut_message
 from conversations.services.appending import append_message, edit_message, regenerate_message
+from conversations.services.deriving import write_summary
 from conversations.services.forking import fork_conversation
 from conversations.services.generations import Attempt, Outcome, begin_generation, finish_generation
 from conversations.services.importing.importing import import_file
@@ -119,6 +120,17 @@ def test_a_title_and_the_json_around_words_are_cut(account, switch):
 
     assert everywhere(CARD) == []
     assert Conversation.objects.get().title == f"Card {CUT}"
+
+
+def test_a_summary_is_cut(conversation, switch):
+    switch(SecretKind.CARD)
+    add(conversation, user("pay"))
+
+    write_summary(
+        conversation_id=conversation.pk, from_seq=1, to_seq=1, text=CARD, prompt_version="v1", now=NOW
+    )
+
+    assert everywhere(CARD) == []
 
 
 def test_a_retry_finds_what_was_stored_and_other_words_are_refused(conversation, switch):
