@@ -165,7 +165,10 @@ def says_the_same(stored: StoredMessage, message: MessageDraft) -> bool:
     """Tell whether a message is the stored one by value; against one that lost bytes nothing can be said."""
     if stored.lost_parts:
         return True
-    return stored.draft.role == message.role and unit_digests(stored.draft) == unit_digests(message)
+    roles = {stored.draft.role, message.role}
+    # Results are the user's in one dialect and the tool's in the others.
+    is_same_side = len(roles) == 1 or (roles == {Role.USER, Role.TOOL} and any(message.results()))
+    return is_same_side and unit_digests(stored.draft) == unit_digests(message)
 
 
 def _message(*, conversation_id: UUID, seq: int) -> Message:

@@ -236,6 +236,23 @@ def test_a_tool_loop_in_every_dialect(talk, dialect):
     assert [one["rule"] for one in refused if "prefill" not in one["rule"]] == []
 
 
+@pytest.mark.parametrize("repeated", ["client id", "request id"])
+def test_results_that_arrive_again_late_are_known_in_whatever_dialect_the_head_is_now(talk, repeated):
+    talk.append(text("Where is it?"), dialect="anthropic_messages")
+    talk.append(call(), role="assistant", dialect="anthropic_messages")
+    body = {"parts": [result()]}
+    body |= {"client_message_id": "m-1"} if repeated == "client id" else {"generation": attempt("r-1")}
+    first = talk.post("/tool-results", body)
+    assert (first.status_code, first.json()["message"]["role"]) == (201, "user")
+    talk.append(text("It is on its way."), role="assistant", dialect="anthropic_messages")
+    talk.append(text("Thank you"))
+
+    again = talk.post("/tool-results", body)
+
+    assert again.status_code == 200, again.json()
+    assert again.json()["message"] == first.json()["message"]
+
+
 @pytest.mark.parametrize(
     ("parts", "rule"),
     [
