@@ -34,11 +34,19 @@ class DemoProcessor:
         ]
 
     def write_books(self, *, is_new: bool) -> None:
-        """Have books: written anew for a new database, kept for one that was there."""
+        """Have books: written anew for a new database, kept for one that was there.
+
+        A new one has its first reconciliation queued, so that there are findings to look at.
+        """
         from django.core.management import call_command
+        from django.utils import timezone
+
+        from jobs.services.starting import start_job
 
         if is_new or not self.books.exists():
             call_command("write_sandbox_books", self.books)
+        if is_new:
+            start_job(kind="ledger.reconcile_daily", requested_by=("job", ""), now=timezone.now())
 
 
 def _reached_at(host: str) -> str:

@@ -1,10 +1,12 @@
 """A demo without a processor's key gets the sandbox; anything else is left alone."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
 from config import demo_processor
+from jobs.models import JobRun
 
 
 @pytest.fixture
@@ -60,3 +62,16 @@ def test_events_go_to_the_server_on_this_machine(clean, host, web):
     command = found.command(host=host, port=8000)
 
     assert command[command.index("--webhook-url") + 1] == f"{web}/webhooks/stripe"
+
+
+@pytest.mark.django_db
+def test_a_new_demo_begins_with_a_reconciliation_and_an_old_one_keeps_its_books(clean, tmp_path):
+    clean.setenv("COUNTERFOIL_DEMO", "1")
+    found = replace(demo_processor.arrange(), books=tmp_path / "demo" / "books.sqlite3")
+
+    found.write_books(is_new=True)
+    found.books.write_bytes(b"kept")
+    found.write_books(is_new=False)
+
+    assert JobRun.objects.get().kind == "ledger.reconcile_daily"
+    assert found.books.read_bytes() == b"kept"
