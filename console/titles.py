@@ -32,6 +32,11 @@ class Titles:
     def of(self, conversation: Conversation) -> str:
         return title_of(conversation, is_open=self.may_read(conversation.pk))
 
+    def in_list(self, conversation: Conversation) -> str:
+        """Return the title for a row that has its times in columns of their own."""
+        is_titled = self.may_read(conversation.pk) and conversation.title.strip()
+        return conversation.title if is_titled else label_of(conversation.pk)
+
 
 def titles_for(*, user: User, ids: Collection[UUID], now: datetime) -> Titles:
     """Return which of these conversations' titles `user` may read now; one query where reasons count."""

@@ -65,7 +65,7 @@ def read_overview(*, account: Account, user: User, now: datetime) -> Overview:
     titles = titles_for(user=user, ids={conversation.pk for conversation in conversations}, now=now)
     effects = ToolEffect.objects.filter(account=account)
     return Overview(
-        conversations=[TitledConversation(found, titles.of(found)) for found in conversations[:MOST]],
+        conversations=[TitledConversation(found, titles.in_list(found)) for found in conversations[:MOST]],
         has_more_conversations=len(conversations) > MOST,
         spend=_spend(account.pk, now) if sees_costs else None,
         totals=totals(effects) if sees_effects else [],

@@ -124,7 +124,7 @@ def rows_of(attempts: Iterable[Generation], *, user: User, now: datetime) -> lis
     page = list(attempts)
     ids: set[UUID] = {attempt.conversation_id for attempt in page}
     readable = titles_for(user=user, ids=ids, now=now)
-    titles = {found.pk: readable.of(found) for found in Conversation.objects.filter(pk__in=ids)}
+    titles = {found.pk: readable.in_list(found) for found in Conversation.objects.filter(pk__in=ids)}
     return [Row(attempt, titles.get(attempt.conversation_id, "")) for attempt in page]
 
 

@@ -115,7 +115,7 @@ def question_rows(found: Sequence[GuardQuestion], *, user: User, now: datetime) 
     names = names_of({row.answered_by_id for row in found})
     ids = {row.conversation_id for row in found}
     readable = titles_for(user=user, ids=ids, now=now)
-    titles = {asked.pk: readable.of(asked) for asked in Conversation.objects.filter(pk__in=ids)}
+    titles = {asked.pk: readable.in_list(asked) for asked in Conversation.objects.filter(pk__in=ids)}
     return [
         QuestionRow(row, titles.get(row.conversation_id, ""), names.get(row.answered_by_id, ""))
         for row in found

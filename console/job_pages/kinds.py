@@ -49,8 +49,8 @@ KINDS: Final[tuple[Kind, ...]] = (
     ),
     Kind(
         "ledger.reconcile_daily",
-        "Reconcile yesterday",
-        "Pulls yesterday’s movements from the processor and starts a reconciliation for each realm.",
+        "Reconcile the last days",
+        "Pulls the last days’ movements from the processor and starts a reconciliation for each realm.",
     ),
     Kind("ledger.send_alerts", "Send alerts", "Tells of new unexplained money, failed and overdue runs."),
     Kind(

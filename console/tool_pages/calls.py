@@ -74,7 +74,7 @@ def rows_of(calls: Iterable[ToolCall], *, user: User, now: datetime) -> list[Row
     page = list(calls)
     ids: set[UUID] = {call.conversation_id for call in page}
     readable = titles_for(user=user, ids=ids, now=now)
-    titles = {found.pk: readable.of(found) for found in Conversation.objects.filter(pk__in=ids)}
+    titles = {found.pk: readable.in_list(found) for found in Conversation.objects.filter(pk__in=ids)}
     return [Row(call, titles.get(call.conversation_id, "")) for call in page]
 
 

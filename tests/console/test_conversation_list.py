@@ -151,7 +151,7 @@ def test_names_are_masked(support, make_conversation):
 
 
 def test_titles_are_for_who_may_read_what_was_said(log_in, make_conversation, open_for):
-    """Support states a reason; until then a row says which conversation it is and when it began."""
+    """Support states a reason; until then a row says which conversation it is."""
     opened, other = make_conversation(title="Lisbon"), make_conversation(title="My divorce")
     support = log_in(RoleName.SUPPORT, name="maja")
     open_for(User.objects.get(username="maja"), opened)
@@ -159,7 +159,7 @@ def test_titles_are_for_who_may_read_what_was_said(log_in, make_conversation, op
     page = support.get("/conversations/")
     free = log_in(RoleName.PRIVACY_OFFICER).get("/conversations/")
 
-    label = f"Conversation …{other.pk.hex[-6:]}, 9 Mar 2026, 14:03"
+    label = f"Conversation …{other.pk.hex[-6:]}"
     assert {row.title for row in page.context["rows"]} == {"Lisbon", label}
     assert "divorce" not in page.content.decode()
     assert {row.title for row in free.context["rows"]} == {"Lisbon", "My divorce"}
