@@ -43,18 +43,18 @@ def open_turn(
 ) -> Turn:
     """Write `message` with `write` (an append, an edit, results) and open an attempt below it.
 
-    The attempt's request id used for another message is refused. Of a message that its client id says is
-    stored already, the newest attempt is returned, under whatever request id it was opened.
+    The attempt's request id used for another message is refused; another attempt number of it is opened
+    below the message that is stored. Of a message that only its client id says is stored already, the
+    newest attempt is returned, under whatever request id it was opened.
     """
     lock_conversation(conversation_id)
-    known = Generation.objects.filter(
-        conversation_id=conversation_id, request_id=attempt.request_id, attempt=attempt.attempt
-    ).first()
-    if known is not None:
-        return _known(known, message)
-    written = write()
-    if not written.is_new:
-        newest = _newest_below(conversation_id, written.seq)
+    request = Generation.objects.filter(conversation_id=conversation_id, request_id=attempt.request_id)
+    of_request = request.order_by("-number").first()
+    if of_request is not None:
+        written = _asked(of_request, message)
+    else:
+        written = write()
+        newest = None if written.is_new else _newest_below(conversation_id, written.seq)
         if newest is not None:
             return Turn(written, newest, is_new=False)
     generation, is_new = begin_generation(
@@ -63,7 +63,8 @@ def open_turn(
     return Turn(written, generation, is_new=is_new)
 
 
-def _known(known: Generation, message: MessageDraft) -> Turn:
+def _asked(known: Generation, message: MessageDraft) -> Appended:
+    """Return the stored message that an attempt of the same request answers; refuse another one."""
     place = f"conversation {known.conversation_id}, attempt {known.number}"
     if known.leaf_seq is None:
         raise ConflictError("leaf-gone", "the branch of this attempt has been purged", place=place)
@@ -77,7 +78,7 @@ def _known(known: Generation, message: MessageDraft) -> Turn:
             f"request {known.request_id!r} was made for another message",
             place=place,
         )
-    return Turn(Appended(known.conversation_id, known.leaf_seq, is_new=False), known, is_new=False)
+    return Appended(known.conversation_id, known.leaf_seq, is_new=False)
 
 
 def _newest_below(conversation_id: UUID, seq: int) -> Generation | None:

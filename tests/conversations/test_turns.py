@@ -77,6 +77,17 @@ def test_of_a_message_that_is_stored_the_newest_attempt_is_returned(conversation
     assert (Message.objects.count(), Generation.objects.count()) == (1, 2)
 
 
+@pytest.mark.parametrize("message", [user(client_message_id="m-1"), user()])
+def test_a_second_attempt_of_a_request_is_opened_below_its_message(conversation, message):
+    ask(conversation)
+
+    turns = [ask(conversation, message, of=attempt("r-1", attempt=2)) for _ in range(2)]
+
+    assert [(turn.message.is_new, turn.is_new) for turn in turns] == [(False, True), (False, False)]
+    assert {turn.generation.attempt for turn in turns} == {2}
+    assert (Message.objects.count(), Generation.objects.count()) == (1, 2)
+
+
 def test_a_message_that_was_appended_alone_gets_its_first_attempt(conversation):
     message = user(client_message_id="m-1")
     append_message(conversation_id=conversation.pk, message=message, actor=CUSTOMER, now=NOW)
