@@ -15,6 +15,7 @@ import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -149,7 +150,7 @@ def _found(folder: Path) -> dict[str, int]:
 
 def _count_in_broker(found: dict[str, int]) -> None:
     """Look at every message that waits: keys, and lists of messages with their bodies opened."""
-    broker = redis.Redis.from_url(settings.CELERY_BROKER_URL)
+    broker: Any = redis.Redis.from_url(settings.CELERY_BROKER_URL)
     for key in broker.scan_iter():
         _count(found, "broker keys", key)
         for message in broker.lrange(key, 0, -1) if broker.type(key) == b"list" else ():

@@ -39,21 +39,23 @@ def cut_message(*, conversation_id: UUID, message: MessageDraft) -> CutMessage:
 
 
 def cut_words(text: str, *, account_id: UUID | None = None, conversation_id: UUID | None = None) -> str:
-    """Cut a title or the words of an error, by the switch of the account or of the conversation's account."""
+    """Cut a title, a summary or the words of an error, by the switch of the account or the conversation's."""
     if not cut_text(text, kinds=_EVERY_KIND).spans:
         return text
     if conversation_id is not None:
         return cut_text(text, kinds=kinds_of_conversation(conversation_id)).text
-    realm_id = Account.objects.values_list("realm_id", flat=True).filter(pk=account_id).first()
-    if account_id is None or realm_id is None:
-        return text
-    return cut_text(text, kinds=kinds_for(account_id=account_id, realm_id=realm_id)).text
+    return text if account_id is None else cut_text(text, kinds=_kinds_of_account(account_id)).text
 
 
 def kinds_of_conversation(conversation_id: UUID) -> frozenset[SecretKind]:
     """Return what is cut for the conversation's account; nothing where there is no such conversation."""
     row = Account.objects.filter(conversations=conversation_id).values_list("pk", "realm_id").first()
     return kinds_for(account_id=row[0], realm_id=row[1]) if row else frozenset()
+
+
+def _kinds_of_account(account_id: UUID) -> frozenset[SecretKind]:
+    realm_id = Account.objects.values_list("realm_id", flat=True).filter(pk=account_id).first()
+    return frozenset() if realm_id is None else kinds_for(account_id=account_id, realm_id=realm_id)
 
 
 def cut_draft(message: MessageDraft, *, kinds: frozenset[SecretKind]) -> CutMessage:

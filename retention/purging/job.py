@@ -34,7 +34,7 @@ from retention.vocabulary import Blocker
 
 PURGE = "retention.purge"
 
-STEPS = (
+STEPS: tuple[Step, ...] = (
     Step("generation_detail", generations.take, 100),
     Step("tool_payloads", stripping.take_tool_payloads, 100),
     Step("conversation_bytes", stripping.take_all, 100),

@@ -222,9 +222,14 @@ class TestLargeRows:
         run = start_job(kind=PURGE, requested_by=("job", "test"), now=NOW)
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = '2s'")
-        sizes = []
+        sizes: list[int] = []
         whole = raw_bodies.delete_raw_bodies
-        monkeypatch.setattr(raw_bodies, "delete_raw_bodies", lambda ids: sizes.append(len(ids)) or whole(ids))
+
+        def counted(ids):
+            sizes.append(len(ids))
+            return whole(ids)
+
+        monkeypatch.setattr(raw_bodies, "delete_raw_bodies", counted)
 
         done = purge(run_id=run.pk, clock=lambda: NOW + timedelta(days=2), load_percent=100)
 
