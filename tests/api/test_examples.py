@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.api.effects import register
+
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = sorted(DOCS.glob("api*.md"))
@@ -19,7 +21,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
     not all(map(shutil.which, ("curl", "jq"))), reason="the examples are written for curl and jq"
 )
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_examples_of_a_page_run(live_server, issue, page):
+def test_the_examples_of_a_page_run(live_server, issue, realm, page):
+    register(realm)
     blocks = BLOCK.findall(page.read_text())
     assert blocks
     told = {"COUNTERFOIL_URL": live_server.url, "COUNTERFOIL_KEY": issue().secret}
