@@ -24,8 +24,11 @@ _ENDINGS: Mapping[str, GenerationStatus] = {
 _UNFINISHED = ("in_progress", "incomplete")
 
 
-def read_answer(text: str) -> ParsedResponse:
-    """Read a JSON answer; raises WireError if it is not one whole JSON object."""
+def read_answer(text: str, *, ending: str = "") -> ParsedResponse:
+    """Read a JSON answer; raises WireError if it is not one whole JSON object.
+
+    `ending` is the status where the answer itself does not say one.
+    """
     sliced = slice_json(text, {"output": READ_ITEMS})
     error = sliced.value("error")
     output = sliced.value("output")
@@ -33,8 +36,9 @@ def read_answer(text: str) -> ParsedResponse:
         if error is not None:
             return failure_of(error)
         raise WireError("an answer without output", place="output")
+    status = word(sliced.value("status")) or ending
     answer = ParsedResponse(
-        status=_ENDINGS.get(word(sliced.value("status")), GenerationStatus.COMPLETE),
+        status=_ENDINGS.get(status, GenerationStatus.COMPLETE),
         message=read_output(text, output.items, detect_style(text, sliced)),
         served_model=word(sliced.value("model")),
         provider_response_id=word(sliced.value("id")),
@@ -44,7 +48,7 @@ def read_answer(text: str) -> ParsedResponse:
     answer.hosted_conversation_id = word(
         conversation.get("id") if isinstance(conversation, Mapping) else conversation
     )
-    _end(answer, sliced)
+    _end(answer, sliced, status)
     items = [item.value for item in output.items if isinstance(item.value, dict)]
     cut_unfinished_calls(answer, [item for item in items if item.get("status") in _UNFINISHED])
     _read_usage(answer, sliced.value("usage"), output.items)
@@ -74,8 +78,8 @@ def _as_answered(piece: FramedMessage) -> FramedMessage:
     return piece._replace(role=Role.ASSISTANT, provider_role="")
 
 
-def _end(answer: ParsedResponse, sliced: Sliced) -> None:
-    answer.stop_reason = word(sliced.value("status"))
+def _end(answer: ParsedResponse, sliced: Sliced, status: str) -> None:
+    answer.stop_reason = status
     error = sliced.value("error")
     if error is not None:
         failure = failure_of(error)

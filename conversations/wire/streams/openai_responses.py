@@ -18,7 +18,7 @@ from conversations.wire.streams.raw_json import Pieces, read_event, write_list, 
 
 type Json = dict[str, object]
 
-_CLOSING = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+_ENDINGS = ("completed", "incomplete", "failed", "cancelled")
 # Where a string's pieces go: the item's member itself.
 _ITEM_STRINGS = {
     "function_call_arguments": "arguments",
@@ -56,6 +56,7 @@ class ResponsesStream:
     def __init__(self) -> None:
         self._items: dict[int, _Item] = {}
         self._head: Json = {}
+        self._ending = ""
         self._closing: str | None = None
         self._error: object = None
         self._notes: list[str] = []
@@ -73,16 +74,14 @@ class ResponsesStream:
 
     def finish(self) -> ParsedResponse:
         """The answer as far as it arrived."""
-        answer = self._read_closing() or self._read_pieces()
+        answer = self._read_pieces() if self._closing is None else self._read_closing(self._closing)
         if self._error is not None:
             fail(answer, self._error)
         answer.notes += self._notes
         return answer
 
-    def _read_closing(self) -> ParsedResponse | None:
-        if self._closing is None:
-            return None
-        answer = read_answer(restore_streamed(self._closing, self._items))
+    def _read_closing(self, closing: str) -> ParsedResponse:
+        answer = read_answer(restore_streamed(closing, self._items), ending=self._ending)
         if answer.message is None and self._items:
             # Seen from gateways: the closing event without the items that were streamed.
             answer.message = self._read_pieces().message
@@ -90,11 +89,14 @@ class ResponsesStream:
 
     def _read_pieces(self) -> ParsedResponse:
         items = [self._items[index] for index in sorted(self._items)]
-        head = {**self._head, "error": None, "incomplete_details": None}
-        head.pop("output", None)
+        told: Json = {} if self._ending else {"error": None, "incomplete_details": None}
+        head = {name: value for name, value in (self._head | told).items() if name != "output"}
         listed = write_list([item.write() for item in items])
-        answer = read_answer(write_value(head)[:-1] + f',"output":{listed}}}')
+        members = [write_value(head)[1:-1], f'"output":{listed}']
+        answer = read_answer("{" + ",".join(filter(None, members)) + "}", ending=self._ending)
         cut_unfinished_calls(answer, [item.value for item in items if item.done is None])
+        if self._ending:
+            return answer
         answer.status = GenerationStatus.INTERRUPTED
         answer.stop_reason = ""
         answer.notes.append("the closing event is missing")
@@ -103,21 +105,31 @@ class ResponsesStream:
     def _take(self, kind: str, value: Json, data: str) -> None:
         if kind == "error":
             self._error = value.get("error") or value
+        elif self._ending:
+            return  # a second delivery changes nothing
         elif kind.startswith("response."):
             name = kind.removeprefix("response.")
-            if "response" in value and "." not in name:
-                self._take_response(kind, value, data)
+            if name in _ENDINGS:
+                self._take_closing(name, value, data)
+            elif "response" in value and "." not in name:
+                self._take_head(value["response"])
             elif name in ("output_item.added", "output_item.done"):
                 self._take_item(value, data, is_done=name.endswith("done"))
             else:
                 self._take_piece(name, value)
 
-    def _take_response(self, kind: str, value: Json, data: str) -> None:
-        response = value["response"]
+    def _take_closing(self, ending: str, value: Json, data: str) -> None:
+        response = value.get("response", value)
+        self._ending = ending
+        self._head.pop("status", None)
+        self._take_head(response)
+        # Seen from gateways: a closing event that does not repeat the answer; what was streamed counts then.
+        if isinstance(response, dict) and isinstance(response.get("output"), list):
+            self._closing = data if response is value else _slice_of(data, "response")
+
+    def _take_head(self, response: object) -> None:
         if isinstance(response, dict):
             self._head.update(response)
-            if kind in _CLOSING:
-                self._closing = _slice_of(data, "response")
 
     def _take_item(self, value: Json, data: str, *, is_done: bool) -> None:
         index, item = value.get("output_index"), value.get("item")

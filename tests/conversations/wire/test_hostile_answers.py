@@ -26,7 +26,7 @@ WORDS = st.sampled_from(
         "message_delta", "message_stop", "error", "text", "tool_use", "thinking", "text_delta",
         "input_json_delta", "citations_delta", "signature_delta", "fallback", "message",
         "function_call", "reasoning", "output_text", "response.created", "response.completed",
-        "response.failed", "response.output_item.added", "response.output_item.done",
+        "response.failed", "response.incomplete", "response.output_item.added", "response.output_item.done",
         "response.output_text.delta", "response.content_part.added",
         "response.function_call_arguments.delta", "response.reasoning_summary_text.delta",
         "response.output_text.annotation.added", "completed", "incomplete", "in_progress", "stop",

@@ -222,3 +222,48 @@ def test_reasoning_encrypted_anew_at_the_end_stays_as_it_was_streamed():
 
     assert rendered_blocks(resealed.message, RESPONSES) == [known(reasoning("gAAA-streamed"))]
     assert rendered_blocks(rewritten.message, RESPONSES)[0]["encrypted_content"] == "gAAA-closing"
+
+
+@pytest.mark.parametrize(
+    ("closing", "status", "reason"),
+    [
+        (event("completed", response={"id": "resp_1"}), GenerationStatus.COMPLETE, "completed"),
+        (event("completed"), GenerationStatus.COMPLETE, "completed"),
+        (
+            event("incomplete", response={"incomplete_details": {"reason": "max_output_tokens"}}),
+            GenerationStatus.TRUNCATED,
+            "max_output_tokens",
+        ),
+        (
+            event("incomplete", incomplete_details={"reason": "content_filter"}),
+            GenerationStatus.REFUSED,
+            "content_filter",
+        ),
+        (event("incomplete", response={"output": []}), GenerationStatus.TRUNCATED, "incomplete"),
+        (
+            event("failed", response={"error": {"code": "server_error", "message": "boom"}}),
+            GenerationStatus.FAILED,
+            "failed",
+        ),
+        (event("completed", response=None), GenerationStatus.COMPLETE, "completed"),
+    ],
+)
+def test_a_closing_event_that_does_not_repeat_the_answer_says_how_it_ended_all_the_same(
+    closing, status, reason
+):
+    events = [event("created"), event("output_text.delta", delta="Your refund of"), closing]
+
+    answer = parse_response(sse(events), 200)
+    twice = parse_response(sse([*events, *events]), 200)
+
+    assert (answer.status, answer.stop_reason) == (status, reason)
+    assert [part.text for part in said(answer).parts] == ["Your refund of"]
+    assert twice == answer
+
+
+def test_a_call_that_was_never_done_is_no_call_though_the_closing_event_says_completed():
+    events = [*call_events()[:-2], event("completed", response={"id": "resp_1"})]
+
+    answer = parse_response(sse(events), 200)
+
+    assert [part.type for part in said(answer).parts] == [PartType.OTHER]
