@@ -24,7 +24,7 @@ from conversations.wire.slices import (
     read_object,
     slice_json,
 )
-from conversations.wire.streams.events import DONE, Event
+from conversations.wire.streams.events import DONE, Event, plain_error
 from conversations.wire.streams.raw_json import (
     RawObject,
     read_event,
@@ -110,6 +110,7 @@ class AnthropicStream:
                 else:
                     self._take(kind, value, event.data)
         except WireError as error:
+            self._error = self._error or plain_error(event)
             self._note(f"an event could not be read: {error}")
 
     def finish(self) -> ParsedResponse:

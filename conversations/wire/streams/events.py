@@ -18,6 +18,11 @@ class Event(NamedTuple):
     is_cut: bool = False
 
 
+def plain_error(event: Event) -> str | None:
+    """The words of an error event that are no JSON, as gateways send them; None for any other event."""
+    return event.data if event.name == "error" and not event.is_cut else None
+
+
 class EventReader:
     """Turns chunks of bytes into events.
 

@@ -13,7 +13,7 @@ from conversations.vocabulary import GenerationStatus
 from conversations.wire.answers import fail
 from conversations.wire.chat_answers import read_answer
 from conversations.wire.shapes import ParsedResponse, WireError
-from conversations.wire.streams.events import DONE, Event
+from conversations.wire.streams.events import DONE, Event, plain_error
 from conversations.wire.streams.raw_json import Pieces, read_event, write_value
 
 type Json = dict[str, object]
@@ -60,6 +60,7 @@ class ChatStream:
         try:
             chunk = read_event(event.data)
         except WireError as error:
+            self._error = self._error or plain_error(event)
             self._notes.append(f"an event could not be read: {error}")
             return
         if isinstance(chunk, dict):

@@ -13,7 +13,7 @@ from conversations.wire.answers import fail
 from conversations.wire.responses_answers import cut_unfinished_calls, read_answer
 from conversations.wire.shapes import ParsedResponse, WireError
 from conversations.wire.slices import Sliced, read_list, slice_json
-from conversations.wire.streams.events import DONE, Event
+from conversations.wire.streams.events import DONE, Event, plain_error
 from conversations.wire.streams.raw_json import Pieces, read_event, write_list, write_value
 
 type Json = dict[str, object]
@@ -70,6 +70,7 @@ class ResponsesStream:
             if isinstance(value, dict):
                 self._take(str(value.get("type") or event.name), value, event.data)
         except WireError as error:
+            self._error = self._error or plain_error(event)
             self._notes.append(f"an event could not be read: {error}")
 
     def finish(self) -> ParsedResponse:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.vocabulary import Dialect, PartType
+from conversations.vocabulary import Dialect, GenerationStatus, PartType
 from conversations.wire.dialects import module_for
 from conversations.wire.render import render_messages
 from conversations.wire.shapes import COMPACT
@@ -122,3 +122,22 @@ def test_an_event_nested_too_deep_to_be_written_again_is_noted_and_passed_over(d
     answer = check(dialect, body.encode())
 
     assert "an event could not be read: nested too deeply to be read" in answer.notes
+
+
+CHUNK = 'data: {"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":"x"}}]}\n\n'
+DELTA = 'data: {"type":"response.output_text.delta","delta":"x"}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("dialect", "said"),
+    [
+        (Dialect.ANTHROPIC_MESSAGES, BEGIN + TEXT),
+        (Dialect.OPENAI_CHAT, CHUNK),
+        (Dialect.OPENAI_RESPONSES, DELTA),
+    ],
+)
+def test_an_error_event_in_plain_words_is_a_failure_that_keeps_what_arrived(dialect, said):
+    answer = check(dialect, f"{said}event: error\ndata: upstream overloaded\n\n".encode())
+
+    assert (answer.status, answer.error_message) == (GenerationStatus.FAILED, "upstream overloaded")
+    assert [part.text for part in answer.message.parts] == ["x"]
