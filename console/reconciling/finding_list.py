@@ -185,6 +185,11 @@ class Shown:
         return self.row.finding.state == FindingState.OPEN
 
     @property
+    def earlier(self) -> Sequence[str]:
+        """The charges that this one repeats, by their effects."""
+        return self.row.finding.facts.get("of", [])
+
+    @property
     def is_suggested(self) -> bool:
         return self.is_open and bool(self.row.finding.facts.get("is_suggested"))
 
@@ -195,7 +200,6 @@ _SHOWN_FACTS: Final = {
     "processor": "Processor says",
     "contradiction": "Contradiction",
     "beside": "Beside",
-    "of": "Earlier charges",
     "charge": "Charge",
 }
 _AMOUNTS: Final = {"ledger": "Ledger", "processor": "Processor", "given_back": "Given back"}
@@ -225,9 +229,7 @@ def show(finding: Finding, *, now: datetime) -> Shown:
 def _facts(finding: Finding) -> Iterator[tuple[str, str]]:
     for name, label in _SHOWN_FACTS.items():
         value = finding.facts.get(name)
-        if isinstance(value, list):
-            yield label, ", ".join(value)
-        elif value and isinstance(value, str):
+        if value and isinstance(value, str):
             yield label, value.replace("_", " ") if name in ("movement", "contradiction") else value
 
 

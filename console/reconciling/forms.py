@@ -7,6 +7,7 @@ from django.conf import settings
 
 from access.models import Realm
 from access.reach import Reach
+from console.hostile import visible_plain
 from ledger.models import Statement
 from ledger.processors import STRIPE
 from ledger.reconciliation.vocabulary import Resolution
@@ -42,18 +43,26 @@ class StatementForm(forms.Form):
         return file
 
 
+class _StatementChoice(forms.ModelMultipleChoiceField):
+    """Several may have one name: the realm and the processor tell them apart."""
+
+    def label_from_instance(self, obj: Statement) -> str:
+        return f"{visible_plain(obj.name)} ({obj.realm.slug}, {obj.processor})"
+
+
 class StartForm(forms.Form):
     """A run to start: the statements say which realm, processor and period."""
 
-    statements = forms.ModelMultipleChoiceField(
-        queryset=Statement.objects.none(), widget=forms.CheckboxSelectMultiple
-    )
+    statements = _StatementChoice(queryset=Statement.objects.none(), widget=forms.CheckboxSelectMultiple)
     since = forms.DateTimeField(required=False, widget=_DAY, help_text="UTC; the statements’ begin if empty.")
     until = forms.DateTimeField(
         required=False, widget=_DAY, help_text="UTC, not included; the statements’ end if empty."
     )
     cut_off = forms.DateTimeField(
-        required=False, widget=_DAY, help_text="UTC. The ledger as it was known then; now if empty."
+        label="Cut-off",
+        required=False,
+        widget=_DAY,
+        help_text="UTC. The ledger as it was known then; now if empty.",
     )
     leaves_unknown = forms.BooleanField(
         required=False,

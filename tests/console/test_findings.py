@@ -192,6 +192,15 @@ def test_one_finding_shows_its_history_lines_and_words(finance, desk):
         assert words in page.content
 
 
+def test_a_duplicate_leads_to_the_charges_that_it_repeats(finance, desk):
+    earlier = "0193a1b2-0000-7000-8000-00000000ffff"
+    Finding.objects.filter(pk=desk[0].pk).update(kind="duplicate", facts={"of": [earlier]})
+
+    page = finance.get(f"/findings/{desk[0].pk}/").content.decode()
+
+    assert f'href="/effects/{earlier}/"' in page
+
+
 def test_words_and_names_of_strangers_are_escaped_and_made_visible(finance, statement, run):
     run(statement(line("charge", "ch_<script>\u202e", 100), name="<b>.csv"))
     finding = Finding.objects.get()

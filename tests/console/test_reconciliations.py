@@ -79,6 +79,22 @@ def test_a_run_shows_tie_out_findings_matches_and_inputs(finance, done):
     assert "march.csv" in text
 
 
+def test_statements_of_one_name_are_told_apart_where_a_run_is_started(finance, statement):
+    statement()
+
+    assert "march.csv (wendelmere-eu, stripe)" in finance.get("/reconciliations/start/").content.decode()
+
+
+def test_a_run_without_a_movement_of_its_realm_says_so(finance, statement, run):
+    done, without = run(statement()), run()
+
+    def says(run) -> str:
+        return finance.get(f"/reconciliations/{run.pk}/").content.decode()
+
+    assert "No statement was compared" not in says(done)
+    assert "No statement was compared" in says(without)
+
+
 def test_the_rows_are_filtered_by_how_they_were_matched(finance, done):
     page = finance.get(f"/reconciliations/{done.pk}/rows/?matched_by=external_id")
 

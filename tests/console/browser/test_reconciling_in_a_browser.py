@@ -194,7 +194,7 @@ def test_abandoned_charges_lead_to_the_two_branches(
     look(page, "abandoned", tmp_path_factory)
 
     expect(page.get_by_text("charged again")).to_be_visible()
-    page.get_by_role("link", name="compare the two branches").click()
+    page.get_by_role("link", name="compare both").click()
 
     expect(page).to_have_url(re.compile(r"/compare/\?a=\d+&b=\d+"))
     assert complaints == []
