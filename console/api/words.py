@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -48,8 +48,9 @@ class HitAnswer(serializers.Serializer):
     def get_message_id(self, hit: WordHit) -> str:
         return public_ids.message_id(hit.conversation_id, hit.seq)
 
-    def get_marks(self, hit: WordHit) -> list[MarkAnswer]:
-        return [{"start": start, "end": end} for start, end in hit.marks]  # type: ignore[misc]  # described so
+    @extend_schema_field(MarkAnswer(many=True))
+    def get_marks(self, hit: WordHit) -> list[dict[str, int]]:
+        return [{"start": start, "end": end} for start, end in hit.marks]
 
 
 class SearchQuery(serializers.Serializer):
