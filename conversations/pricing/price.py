@@ -14,6 +14,7 @@ from conversations.pricing.matching import find_model
 from conversations.pricing.rules import PriceRule, Provider, RateCard, Rates, price_book
 from conversations.vocabulary import CostConfidence
 from conversations.wire.shapes import Usage
+from conversations.wire.usage import counted_passes
 
 _MILLION = Decimal(1_000_000)
 _PLACES = Decimal("0.000000001")
@@ -118,8 +119,8 @@ def _billed_passes(usage: Usage) -> Iterator[tuple[str, Usage]]:
     Anthropic's totals leave out compaction and advisor passes, which may have
     run on another model, and a long prompt is judged pass by pass.
     """
-    passes = usage.raw.get("iterations")
-    if not isinstance(passes, list) or not passes or not all(isinstance(entry, dict) for entry in passes):
+    passes = counted_passes(usage.raw)
+    if not passes:
         yield "", usage
         return
     carried: dict[str, object] = {

@@ -15,19 +15,20 @@ _LARGEST = 2**31  # what a column holds, and a thousand times the largest contex
 
 def anthropic_usage(raw: Mapping[str, object]) -> Usage:
     """Buckets from Anthropic's usage. Where passes are listed, they are the whole: totals leave some out."""
-    passes = raw.get("iterations")
-    if isinstance(passes, list) and passes and all(_is_counted(entry) for entry in passes):
-        usage = _sum([_anthropic_pass(entry) for entry in passes])
-    else:
-        usage = _anthropic_pass(raw)
+    passes = counted_passes(raw)
+    usage = _sum([_anthropic_pass(entry) for entry in passes]) if passes else _anthropic_pass(raw)
     usage.reasoning = _share(_count(_object(raw, "output_tokens_details"), "thinking_tokens"), usage.output)
     usage.web_searches = _count(_object(raw, "server_tool_use"), "web_search_requests")
     usage.raw = dict(raw)
     return usage
 
 
-def _is_counted(entry: object) -> bool:
-    return isinstance(entry, Mapping) and _count(entry, "input_tokens") is not None
+def counted_passes(raw: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """The passes over a model that an Anthropic answer lists; none where not every one says its tokens."""
+    listed = raw.get("iterations")
+    passes = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+    is_counted = all(_count(entry, "input_tokens") is not None for entry in passes)
+    return passes if is_counted and isinstance(listed, list) and len(passes) == len(listed) else []
 
 
 def _anthropic_pass(raw: Mapping[str, object]) -> Usage:

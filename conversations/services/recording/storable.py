@@ -15,12 +15,16 @@ def fitted(value: str, length: int) -> str:
     return f"{value[: length - len(digest) - 1]}~{digest}"
 
 
+# What a whole number may be for the writer of JSON; provider's counts are far below, nonsense is not.
+_LEAST, _MOST = -(2**63), 2**64 - 1
+
+
 def storable(value: object) -> Any:
     """Make a JSON value one that jsonb takes: no NUL, no lone surrogate, numbers by their spelling."""
     if isinstance(value, dict):
         return {readable_copy(str(key)): storable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [storable(item) for item in value]
-    if value is None or isinstance(value, (bool, int)):
+    if value is None or (isinstance(value, int) and _LEAST <= value <= _MOST):
         return value
     return readable_copy(str(value))

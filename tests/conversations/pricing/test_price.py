@@ -150,6 +150,12 @@ def test_passes_on_another_model_are_added_at_that_models_price():
     assert priced.confidence == CostConfidence.EXACT
 
 
+def test_passes_that_do_not_say_their_tokens_leave_the_totals_to_count():
+    raw = {"input_tokens": 1_000, "output_tokens": 100, "iterations": [{"type": "message"}]}
+
+    assert price(uncached_input=1_000, output=100, raw=raw).amount == Decimal("0.0045")
+
+
 def test_a_pass_keeps_the_split_of_its_cache_writes():
     answer = {
         "type": "message",

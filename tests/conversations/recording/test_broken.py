@@ -375,6 +375,7 @@ def test_no_answer_at_all_is_an_attempt_without_cost(record):
     "usage",
     [
         {"input_tokens": 2**40, "output_tokens": 5},
+        {"input_tokens": 2**64 - 1, "output_tokens": 5},
         {"input_tokens": 5, "output_tokens": 5, "output_tokens_details": {"thinking_tokens": 9}},
     ],
 )
@@ -384,6 +385,16 @@ def test_usage_that_cannot_be_is_kept_as_sent_and_costs_the_answer_nothing(recor
     attempt = Generation.objects.get()
     assert (exchange.match, exchange.answer_seq) == ("started", 2)
     assert (attempt.output_tokens, attempt.reasoning_tokens, attempt.usage) == (5, None, usage)
+
+
+@pytest.mark.parametrize("count", [2**64, -(2**63) - 1, 10**30])
+def test_a_count_past_every_machines_integers_is_kept_by_its_digits(record, count):
+    exchange = record(body(user("Hi")), answer("Hello.", usage={"input_tokens": 7, "output_tokens": count}))
+
+    attempt = Generation.objects.get()
+    assert (exchange.match, exchange.answer_seq) == ("started", 2)
+    assert (attempt.uncached_input_tokens, attempt.output_tokens) == (7, None)
+    assert attempt.usage == {"input_tokens": 7, "output_tokens": str(count)}
 
 
 def test_arguments_that_are_no_json_number_are_kept_as_they_came(record):
