@@ -167,6 +167,13 @@ def _one_attempt(attempt: ShownAttempt, base: str) -> SafeString:
     )
 
 
+def _cost_with_doubt(attempt: ShownAttempt) -> SafeString:
+    """The cost, and whether it is a lower bound: of an answer that broke off more may be billed."""
+    if attempt.cost_confidence != "estimated":
+        return cost(attempt.cost_usd)
+    return format_html("{}<small>{}</small>", cost(attempt.cost_usd), "at least")
+
+
 def _attempt_row(line: AttemptLine, base: str) -> SafeString:
     attempt = line.attempt
     served: SafeString | str = ""
@@ -182,5 +189,5 @@ def _attempt_row(line: AttemptLine, base: str) -> SafeString:
         state(attempt.status, visible_plain(line.outcome)),
         format_html_join("", "<small>{}</small>", ((hostile(note),) for note in line.notes)),
         *(tokens(attempt.input_tokens), tokens(attempt.output_tokens)),
-        *(cost(attempt.cost_usd), duration(attempt.total_ms)),
+        *(_cost_with_doubt(attempt), duration(attempt.total_ms)),
     )

@@ -4,9 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from console.states import look_of
 from conversations.reads.attempts import ShownAttempt
+
+# The lowest status of HTTP that says no; an answer that was begun with 200 may still break off.
+_FIRST_FAILURE: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +83,12 @@ def attempts_of(found: Sequence[ShownAttempt]) -> TurnAttempts | None:
 
 
 def _outcome(attempt: ShownAttempt) -> str:
-    """What became of it: "529 overloaded_error", "Complete, tool_use"."""
-    if attempt.is_failed and (attempt.http_status or attempt.error_code):
-        status = str(attempt.http_status) if attempt.http_status else ""
-        return " ".join(filter(None, (status, attempt.error_code)))
+    """What became of it: "529 overloaded_error", "Complete, tool_use", "Interrupted"."""
+    is_refused = (attempt.http_status or 0) >= _FIRST_FAILURE
+    if attempt.is_failed and is_refused:
+        return " ".join(filter(None, (str(attempt.http_status), attempt.error_code)))
+    if attempt.is_failed:
+        return ", ".join(filter(None, (look_of(attempt.status).word, attempt.error_code)))
     return ", ".join(filter(None, (look_of(attempt.status).word, attempt.stop_reason)))
 
 

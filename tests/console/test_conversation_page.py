@@ -11,6 +11,7 @@ from conversations.models import Conversation
 from conversations.services.appending import edit_message, regenerate_message
 from conversations.services.heads import switch_head
 from conversations.vocabulary import GenerationStatus, PartStatus, PartType, Role
+from conversations.wire.shapes import Usage
 from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import assistant, call, calls, result, results, user
 
@@ -139,6 +140,32 @@ def test_retries_and_fallbacks_stand_below_the_answer_with_what_they_cost(
     page = response.content.decode()
     assert "529 overloaded_error" in page
     assert '<span class="muted">→</span> <bdi>claude-haiku-4-5</bdi>' in page
+
+
+@pytest.mark.parametrize(
+    ("status", "error_code", "outcome"),
+    [
+        (GenerationStatus.INTERRUPTED, "", "Interrupted"),
+        (GenerationStatus.FAILED, "overloaded_error", "Failed, overloaded_error"),
+    ],
+)
+def test_what_arrived_of_an_answer_that_broke_off_stands_beside_how_it_ended(
+    page_of, make_conversation, say, answer, status, error_code, outcome
+):
+    conversation = make_conversation()
+    asked = say(conversation, user())
+    usage = Usage(uncached_input=1_000)
+    partial = assistant("Your refund of")
+    answer(conversation, asked, partial, status=status, error_code=error_code, http_status=200, usage=usage)
+
+    response = page_of(conversation)
+
+    [_, broken_off] = response.context["thread"].turns
+    assert [line.outcome for line in broken_off.attempts.lines] == [outcome]
+    page = response.content.decode()
+    assert "Your refund of" in page
+    assert outcome in page
+    assert "0.0030</span><small>at least</small>" in page or "0.0030<small>at least</small>" in page
 
 
 def test_an_attempt_without_an_answer_stands_below_the_message_it_was_asked_after(
