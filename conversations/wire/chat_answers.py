@@ -43,6 +43,9 @@ def read_answer(text: str) -> ParsedResponse:
     style = detect_style(text, sliced)
     drafts = [_read_message(text, choice, style) for choice in choices]
     answer.message, answer.alternatives = drafts[0], [draft for draft in drafts[1:] if draft is not None]
+    if answer.alternatives:
+        further = len(answer.alternatives)
+        answer.notes.append(f"{further} more choices were answered; they are in the answer as received")
     end_answer(answer, choices[0].value("finish_reason"))
     return answer
 

@@ -174,9 +174,14 @@ def _raw_columns(
         columns["raw_request_id"] = keep(body=call.request_body, raw_class=RawClass.REQUEST)
     if call.response_body and reading.is_stream:
         columns["raw_response_id"] = keep(body=call.response_body, raw_class=RawClass.STREAM)
-    elif call.response_body and (keeps_answer or reading.response.message is None):
+    elif call.response_body and (keeps_answer or not _is_all_in_the_tree(reading)):
         columns["raw_response_id"] = keep(body=call.response_body, raw_class=RawClass.RESPONSE)
     return columns
+
+
+def _is_all_in_the_tree(reading: Reading) -> bool:
+    """Whether the answer's message holds all that was answered: of several choices it is the first only."""
+    return reading.response.message is not None and not reading.response.alternatives
 
 
 def _keep_key(reading: Reading, conversation_id: UUID, number: int) -> None:

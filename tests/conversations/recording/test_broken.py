@@ -5,6 +5,7 @@ import pytest
 
 from conversations.models import Conversation, Generation, Message, MessagePart, RawBody, ToolCall
 from conversations.replay import request_body_of
+from conversations.services.raw_bodies import open_raw_body
 from conversations.vocabulary import Dialect
 from tests.conversations.conftest import NOW
 from tests.conversations.recording.exchanges import (
@@ -361,6 +362,22 @@ def test_the_next_request_may_leave_out_an_answer_that_was_cut_off(record):
 
     assert second.match == "branched"
     assert tree(first.conversation_id)[2] == (3, 1, "user", "client_rewrite", ["Still there?"])
+
+
+def test_further_choices_of_an_answer_are_kept_with_it(record):
+    choices = [
+        {"index": index, "message": {"role": "assistant", "content": words}, "finish_reason": "stop"}
+        for index, words in enumerate(["one", "two"])
+    ]
+    received = json.dumps({"id": "chatcmpl-1", "model": "gpt-4.1", "choices": choices}).encode()
+    sent = b'{"model":"gpt-4.1","n":2,"messages":[{"role":"user","content":"Hi"}]}'
+
+    exchange = record(sent, received, dialect=Dialect.OPENAI_CHAT)
+
+    attempt = Generation.objects.select_related("raw_response").get()
+    assert tree(exchange.conversation_id)[1][4] == ["one"]
+    assert open_raw_body(attempt.raw_response) == received
+    assert attempt.notes == ["1 more choices were answered; they are in the answer as received"]
 
 
 def test_no_answer_at_all_is_an_attempt_without_cost(record):
