@@ -1,14 +1,21 @@
 """What conversations can be narrowed down by, for the console's list and the API alike."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from uuid import UUID
 
 import django_filters
+from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
+from psycopg import sql
 
 from conversations.models import Conversation, Generation, RawBody, ToolCall
 from conversations.vocabulary import GenerationStatus, RawClass, Source
 
 _MOST_WORDS = 8
+# What fewer rows than these hold is looked up by value; of anything else a page is soon found by time.
+_RARE = 2_000
 
 
 class ConversationFilter(django_filters.FilterSet):
@@ -38,15 +45,23 @@ class ConversationFilter(django_filters.FilterSet):
     def by_model(self, queryset: QuerySet[Conversation], name: str, value: str) -> QuerySet[Conversation]:
         """Asked for or served: a fallback is found under both names."""
         attempts = Generation.objects.filter(conversation_id=OuterRef("id"))
+        held = holders_of_rare(Generation, {"served_model": value, "requested_model": value})
+        if held is not None:
+            return queryset.filter(held)
         return queryset.filter(Exists(attempts.filter(Q(served_model=value) | Q(requested_model=value))))
 
     def by_tool(self, queryset: QuerySet[Conversation], name: str, value: str) -> QuerySet[Conversation]:
+        held = holders_of_rare(ToolCall, {"name": value})
+        if held is not None:
+            return queryset.filter(held)
         return queryset.filter(Exists(ToolCall.objects.filter(conversation_id=OuterRef("id"), name=value)))
 
     def by_last_status(
         self, queryset: QuerySet[Conversation], name: str, value: str
     ) -> QuerySet[Conversation]:
-        return queryset.filter(Exists(last_attempts().filter(status=value)))
+        found = queryset.filter(Exists(last_attempts().filter(status=value)))
+        held = holders_of_rare(Generation, {"status": value})
+        return found if held is None else found.filter(held)
 
     def by_replayability(
         self, queryset: QuerySet[Conversation], name: str, value: bool
@@ -67,6 +82,31 @@ class ConversationFilter(django_filters.FilterSet):
         for word in value.split()[:_MOST_WORDS]:
             queryset = queryset.filter(title__icontains=word)
         return queryset
+
+
+def holders_of_rare(model: type[Generation | ToolCall], values: Mapping[str, str]) -> Q | None:
+    """The conversations that hold a row with one of the values, or None where the value is not rare.
+
+    A list is read newest first until its page is full: of a value that hardly anything has, that
+    would be all of it. The values are part of the statement's text: with a parameter the database
+    may plan once for every value, and the common ones decide.
+    """
+    found: set[UUID] = set()
+    with connection.cursor() as cursor:
+        for column, value in values.items():
+            cursor.execute(
+                sql.SQL("SELECT conversation_id FROM {} WHERE {} = {} LIMIT {}").format(
+                    sql.Identifier(model._meta.db_table),
+                    sql.Identifier(column),
+                    sql.Literal(value),
+                    sql.Literal(_RARE),
+                )
+            )
+            rows = cursor.fetchall()
+            if len(rows) == _RARE:
+                return None
+            found.update(row[0] for row in rows)
+    return Q(pk__in=RawSQL("SELECT unnest(%s::uuid[])", [list(found)]))
 
 
 def last_attempts() -> QuerySet[Generation]:

@@ -189,6 +189,11 @@ class Generation(models.Model):
             models.Index(
                 fields=["raw_response"], name="generation_raw_resp", condition=Q(raw_response__isnull=False)
             ),
+            # Lists narrowed to what few attempts have; equal values share an entry, so these are small.
+            *(
+                models.Index(fields=[name], name=f"generation_{name}")
+                for name in ("status", "requested_model", "served_model")
+            ),
             # The cost page and roll-ups: by day.
             models.Index(fields=["created_at"], name="generation_created"),
         ]

@@ -10,9 +10,11 @@ from django.db import connection
 
 from access.models import AccessEntry, Realm
 from access.rights import RoleName
+from conversations import filters
 from conversations.models import Conversation
 from conversations.services.accounts import ensure_account
 from conversations.services.starting import start_conversation
+from conversations.vocabulary import GenerationStatus
 from tests.console.conftest import NOW
 from tests.conversations.drafts import assistant, calls, results, user
 
@@ -107,6 +109,7 @@ def test_each_filter_keeps_what_it_names(support, realm, make_conversation, say,
     assert found("title=UPGRADE+lisbon") == {"Lisbon upgrade"}
     assert found("title=100%25") == set()
     assert found("tool=get_order") == {"Lisbon upgrade"}
+    assert found("tool=%25s+'") == set()
     assert found("model=claude-haiku-4-5") == {"Lisbon upgrade"}
     assert found("model=claude-sonnet-4-5") == {"Lisbon upgrade"}
     assert found("status=complete") == {"Lisbon upgrade"}
@@ -118,6 +121,29 @@ def test_each_filter_keeps_what_it_names(support, realm, make_conversation, say,
     assert found("source=imported") == set()
     assert found("has_effect=true") == set()
     assert found(f"active_since={(NOW + timedelta(days=1)).isoformat().replace('+', '%2B')}") == set()
+
+
+@pytest.mark.parametrize("rare", [1, 2_000], ids=["a common value", "a rare one"])
+def test_a_common_value_and_a_rare_one_find_the_same(
+    support, make_conversation, say, answer, monkeypatch, rare
+):
+    monkeypatch.setattr(filters, "_RARE", rare)
+    told = make_conversation(title="Told")
+    asked = say(told, user())
+    answer(told, asked, calls("toolu_1"), status=GenerationStatus.TRUNCATED)
+    again = make_conversation(title="Told again")
+    asked = say(again, user())
+    answer(again, asked, assistant("first"), status=GenerationStatus.TRUNCATED)
+    answer(again, asked, assistant("second"), attempt=2)
+    make_conversation(title="Silent")
+
+    def found(query: str) -> set[str]:
+        return set(titles(support.get(f"/conversations/?{query}")))
+
+    assert found("status=truncated") == {"Told"}
+    assert found("tool=get_order") == {"Told"}
+    assert found("model=claude-sonnet-4-5") == {"Told", "Told again"}
+    assert found("model=claude-sonnet-4-5&status=complete") == {"Told again"}
 
 
 def test_a_filter_that_cannot_be_read_says_so_and_shows_nothing(support, make_conversation):
