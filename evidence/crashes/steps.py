@@ -16,6 +16,8 @@ import psycopg
 import stripe
 from django.db import connections
 
+from evidence.crashes import wire
+
 
 class How(StrEnum):
     KILL = "process killed"
@@ -55,6 +57,16 @@ class Steps:
             return answer
 
         patch.object(stripe.RequestsClient, "request", watched_request).start()
+        send = wire.send
+
+        def watched_send(address: str, path: str, **more: Any) -> Any:
+            name = path.rpartition("/")[2]
+            self.reach(f"before {name}")
+            answer = send(address, path, **more)
+            self.reach(f"after {name}")
+            return answer
+
+        patch.object(wire, "send", watched_send).start()
 
     def _around_statement(self, execute: Callable, sql: str, params: Any, many: bool, context: Any) -> Any:
         verb = sql.lstrip().partition(" ")[0].partition("\n")[0].upper()

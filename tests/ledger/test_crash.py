@@ -5,7 +5,7 @@
 
 import pytest
 
-from evidence.crash import prove, world_in
+from evidence.crash import prove, prove_over_http, remote_world_in, world_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -16,4 +16,14 @@ def test_nothing_is_charged_twice_and_nothing_stays_unexplained(tmp_path, capsys
 
     said = capsys.readouterr().out
     assert status == 0, said
+    assert "0 customers charged twice, 0 unexplained" in said
+
+
+def test_neither_where_application_and_web_server_are_killed(tmp_path, capsys):
+    with remote_world_in(tmp_path) as world:
+        status = prove_over_http(world, runs=16)
+
+    said = capsys.readouterr().out
+    assert status == 0, said
+    assert "16 runs over 16 points" in said
     assert "0 customers charged twice, 0 unexplained" in said
