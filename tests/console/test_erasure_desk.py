@@ -7,11 +7,15 @@ import zipfile
 import pytest
 from django.utils import timezone
 
-from access.models import AccessEntry
+from access.actors import Actor, ActorKind
+from access.models import AccessEntry, Scope
 from access.rights import RoleName
+from access.services.keys import issue_key
 from conversations.models import Account, Conversation
+from jobs.models import JobRun
 from retention.erasure.job import erase
 from retention.models import ErasureRequest
+from retention.services import erasing
 from tests.conversations.drafts import user as asks
 from tests.conversations.schema.rows import insert
 
@@ -66,6 +70,33 @@ def test_the_person_is_shown_masked_before_anything_is_taken_in(first, account, 
     assert "i•••@example.com" in page
     assert "ines@example.com" not in page.replace("ines@example.com</textarea>", "")
     assert not ErasureRequest.objects.exists()
+
+
+def test_what_an_application_took_in_is_approved_by_who_did_not_check_the_identity(
+    first, second, account, talk
+):
+    issued = issue_key(
+        realm=account.realm,
+        application="portal",
+        scopes=[Scope.PRIVACY],
+        actor=Actor(ActorKind.STAFF, "0"),
+        now=timezone.now(),
+    )
+    now = timezone.now()
+    erasing.take_in(
+        realm_id=account.realm_id, account_ids=[account.pk], received_at=now, now=now, key=issued.key
+    )
+    act(first, "identity", how="signed_in")
+    page = act(first, "preview").content.decode()
+    assert "You checked the identity." in page
+    assert "Approve and erase" not in page
+    assert "cannot approve it" in act(first, "approve").content.decode()
+    act(second, "approve")
+    request = ErasureRequest.objects.get()
+    erase(run_id=JobRun.objects.get(kind="retention.erase").pk)
+    receipt = second.get(f"{DESK}{request.pk}/receipt/").content.decode()
+    assert f"taken in by key {issued.key.pk}" in receipt
+    assert "not the one who checked the identity" in receipt
 
 
 def test_a_request_goes_from_intake_to_receipt(first, second, account, talk):

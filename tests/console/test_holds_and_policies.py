@@ -3,10 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
-from access.models import AccessEntry
+from access.actors import Actor, ActorKind
+from access.models import AccessEntry, Scope
 from access.rights import RoleName
+from access.services.keys import issue_key
 from retention.models import LegalHold, RetentionPolicy
 from retention.services.holds import place_hold, request_release
 from tests.console.conftest import NOW
@@ -88,6 +91,32 @@ def test_the_page_offers_the_decision_to_the_second_person_only(log_in, hold):
 
     assert b"Release the hold" in client.get(f"{HOLDS}{hold.pk}/").content
     assert b"Release the hold" not in placer.get(f"{HOLDS}{hold.pk}/").content
+
+
+def test_what_an_application_asked_is_decided_by_who_did_not_make_its_key(log_in, hold, make_conversation):
+    maker = log_in(RoleName.PRIVACY_OFFICER, name="rosa")
+    other = log_in(RoleName.PRIVACY_OFFICER, name="quentin")
+    issued = issue_key(
+        realm=make_conversation().account.realm,
+        application="help desk",
+        scopes=[Scope.PRIVACY],
+        actor=Actor(ActorKind.STAFF, str(User.objects.get(username="rosa").pk)),
+        now=NOW,
+    )
+    placed = place_hold(conversation_id=hold.conversation_id, matter="M-8", key=issued.key, now=NOW)
+    request_release(hold_id=placed.pk, key=issued.key, now=NOW)
+
+    assert "help desk" in maker.get(HOLDS).content.decode()
+    page = maker.get(f"{HOLDS}{placed.pk}/").content.decode()
+    assert page.count("help desk") == 2
+    assert "or made the key that asked" in page
+    assert "Release the hold" not in page
+    refused = maker.post(f"{HOLDS}{placed.pk}/decide/", {"decision": "approve"}, follow=True)
+    assert "hoever made the key that asked cannot approve it" in refused.content.decode()
+    assert "Release the hold" in other.get(f"{HOLDS}{placed.pk}/").content.decode()
+    other.post(f"{HOLDS}{placed.pk}/decide/", {"decision": "approve"})
+    placed.refresh_from_db()
+    assert placed.released_by.username == "quentin"
 
 
 def test_the_list_of_holds_asks_the_same_of_many(
