@@ -66,7 +66,7 @@ def _texts(request: HttpRequest, pasted: Pasted, now: datetime) -> list[Text] | 
     if not holds(request.user, RightName.READ_BODIES):
         return None
     narrowed = narrow(query=request.GET, reach=reach_of(staff_of(request)), now=now)
-    texts = find_texts(words=pasted.whole, narrowed=narrowed, user=staff_of(request), now=now)
+    texts = find_texts(words=pasted.words, narrowed=narrowed, user=staff_of(request), now=now)
     _log(request, now, AccessAction.OPEN, TargetKind.LIST, None, len(texts))
     return texts
 

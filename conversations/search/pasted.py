@@ -34,10 +34,12 @@ class Pasted:
     `messages` and `attempts` are those that their own ids spell, by conversation and number.
 
     `whole` is the text without its outer noise: it is looked up as an id if it
-    has no spaces, and searched as words otherwise.
+    has no spaces. `words` is the text as it is searched for words, where quotes and
+    an asterisk say something.
     """
 
     whole: str
+    words: str = ""
     ids: list[str] = field(default_factory=list)
     uuids: list[UUID] = field(default_factory=list)
     emails: list[str] = field(default_factory=list)
@@ -63,6 +65,7 @@ def read_pasted(text: str) -> Pasted:
         ids.insert(0, whole)
     return Pasted(
         whole=whole,
+        words=text.strip() if whole else "",
         ids=_distinct(ids),
         uuids=_distinct(uuids),
         emails=_distinct(emails),

@@ -23,7 +23,7 @@ LIMIT = 50
 MOST_PLACES = 2000
 INDEXED_CHARACTERS = 200_000
 _TERM = re.compile(r'(-?)"([^"]*)"|(-?)(\S+)')
-_PREFIX = re.compile(r"[\w]+\*", re.UNICODE)
+_PREFIX = re.compile(r"\W*(\w+)\*\W*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ def read_terms(text: str) -> list[Term]:
         is_excluded = bool(match[1] if is_phrase else match[3])
         if not re.search(r"\w", word):
             continue
-        is_prefix = not is_phrase and _PREFIX.fullmatch(word) is not None
-        terms.append(Term(word.rstrip("*") if is_prefix else word, is_excluded, is_phrase, is_prefix))
+        prefix = None if is_phrase else _PREFIX.fullmatch(word)
+        terms.append(Term(word if prefix is None else prefix[1], is_excluded, is_phrase, prefix is not None))
     return terms
 
 

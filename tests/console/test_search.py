@@ -168,6 +168,30 @@ def test_words_are_marked_in_one_line_until_the_conversation_is_open(log_in, mak
     assert not opened.context["texts"][0].is_cut
 
 
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("flex*", [1, 2]),
+        ("(flex*)", [1, 2]),
+        ('"flexi voucher"', [1]),
+        ('a "flexi voucher"', [1]),
+        ('-"flexi voucher" flexi', [2]),
+        ("flexi -voucher", [2]),
+        ("flex", []),
+    ],
+)
+def test_quotes_and_an_asterisk_at_the_ends_of_what_is_typed_count(
+    support, make_conversation, say, typed, found
+):
+    conversation = make_conversation()
+    say(conversation, user("I have a flexi voucher."))
+    say(conversation, user("Is this flexi, or do I need another thing?"))
+
+    texts = find(support, typed).context["texts"]
+
+    assert sorted(text.hit.seq for text in texts) == found
+
+
 def test_a_line_of_a_closed_conversation_is_short(support, make_conversation, say):
     say(make_conversation(), user("secret " * 20 + "Flexi " + "secret " * 20))
 

@@ -51,6 +51,7 @@ def test_terms_are_words_phrases_exclusions_and_prefixes():
         Term("pari", is_prefix=True),
         Term("late fee", is_excluded=True, is_phrase=True),
     ]
+    assert read_terms("(pari*), fee.") == [Term("pari", is_prefix=True), Term("fee.")]
 
 
 def test_words_are_found_in_any_order_whatever_their_case(say):
