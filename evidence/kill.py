@@ -72,9 +72,18 @@ def main(arguments: list[str]) -> int:
 
 def _stories(folder: Path) -> list[Story]:
     """Only the purge's own realm has anything that is due: no story takes from another's."""
-    for data_class in ("conversation", "generation_detail", "raw_bodies", "job_runs"):
+    for data_class in ("conversation", "generation_detail", "raw_bodies"):
         RetentionPolicy.objects.create(
             data_class=data_class, scope="default", action="keep", effective_from=START, set_at=START
+        )
+    for data_class in ("rollups", "job_runs"):
+        RetentionPolicy.objects.create(
+            data_class=data_class,
+            scope="default",
+            action="purge",
+            days=purging.AGES_AFTER,
+            effective_from=START,
+            set_at=START,
         )
     realm, purged, erased, continued = (
         Realm.objects.create(slug=name, name=name, created_at=START)

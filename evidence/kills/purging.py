@@ -1,33 +1,47 @@
-"""The purge, with something due in every data class that belongs to a conversation."""
+"""The purge, with something due in every data class."""
 
+import hashlib
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from access.actors import Actor, ActorKind
 from access.models import Realm
+from access.models.log import AccessAction, TargetKind
+from access.services.logging import log_access
 from conversations.drafts import MessageDraft, PartDraft
-from conversations.models import Account, Blob, Generation
+from conversations.models import Account, Blob, Fragment, Generation
 from conversations.services.accounts import ensure_account
 from conversations.services.appending import append_message, edit_message
 from conversations.services.generations import Attempt, Outcome, begin_generation, finish_generation
 from conversations.services.raw_bodies import keep_raw_body
 from conversations.services.starting import start_conversation
 from conversations.services.tool_results import answer_calls
-from conversations.vocabulary import Dialect, GenerationStatus, PartStatus, PartType, RawClass, Role
+from conversations.vocabulary import (
+    Dialect,
+    FragmentKind,
+    GenerationStatus,
+    PartStatus,
+    PartType,
+    RawClass,
+    Role,
+)
 from conversations.wire.shapes import Usage
 from evidence.kills.rows import files, forget_realm, left_in
 from evidence.kills.story import Story
 from evidence.month import START
 from jobs.models import JobRun, RunState
 from jobs.services.starting import start_job
-from retention.models import RetentionPolicy
+from retention.models import RetentionPolicy, ToolRollup
 from retention.purging.job import PURGE, purge
 
 OLD, YOUNGER = 8, 10
 BATCH = 2
+# Days after which sealed totals and runs of jobs go here: no other proof's are as old.
+AGES_AFTER = 2_000
+OF_AGE = 5
 NOW = START + timedelta(days=100)
 SETTLED = NOW - timedelta(days=40)
 CUSTOMER, AGENT = Actor(ActorKind.CUSTOMER), Actor(ActorKind.APPLICATION, "agent")
@@ -57,7 +71,7 @@ def story(realm: Realm, folder: Path) -> Story:
         begin=lambda: _begin(realm),
         work=_work,
         outcome=lambda job: _outcome(job, realm, folder),
-        forget=lambda: forget_realm(realm.pk, folder),
+        forget=lambda: _forget(realm, folder),
     )
 
 
@@ -69,7 +83,44 @@ def _begin(realm: Realm) -> JobRun:
         tell(account, OLD + number, at=SETTLED)
     # As old as its conversation: then it is due when nothing names it any more.
     Blob.objects.update(created_at=START)
+    for number in range(OF_AGE):
+        _leave_what_ages(realm, number)
     return start_job(kind=PURGE, requested_by=("job", "kill"), now=NOW)
+
+
+def _leave_what_ages(realm: Realm, number: int) -> None:
+    """What goes by its own age: a line of the access log, a sealed total, a run of a job, a fragment."""
+    long_ago = NOW - timedelta(days=AGES_AFTER + 10 + number)
+    log_access(
+        actor=AGENT,
+        action=AccessAction.OPEN,
+        target_kind=TargetKind.PAGE,
+        target_id="old",
+        realm_id=realm.pk,
+        now=long_ago,
+    )
+    ToolRollup.objects.create(
+        day=long_ago.date(),
+        realm=realm,
+        account_id=uuid4(),
+        number=1,
+        failed=0,
+        unanswered=0,
+        tool="old",
+        sealed_at=long_ago,
+    )
+    JobRun.objects.create(
+        id=uuid4(),
+        kind=f"old-{number // 3}",
+        state=RunState.SUCCEEDED,
+        queued_at=long_ago,
+        finished_at=long_ago,
+        requested_by_kind="job",
+    )
+    body = f"unused {number}".encode()
+    Fragment.objects.create(
+        sha256=hashlib.sha256(body).digest(), kind=FragmentKind.TOOLS, body=body, created_at=START
+    )
 
 
 def tell(account: Account, number: int, *, at: datetime) -> UUID:
@@ -120,6 +171,11 @@ def _attempt(talk: UUID, leaf: int, message: MessageDraft | None, at: datetime, 
     Generation.objects.filter(conversation_id=talk, number=begun.number).update(
         cost_usd=Decimal("0.001"), cost_confidence="exact"
     )
+
+
+def _forget(realm: Realm, folder: Path) -> None:
+    JobRun.objects.filter(kind__startswith="old-").delete()
+    forget_realm(realm.pk, folder)
 
 
 def _work(run_id: UUID) -> None:

@@ -38,6 +38,11 @@ SELECT 'sealed cost', s.model, (sum(s.cost_usd) * 1000000000)::bigint
 UNION ALL
 SELECT 'sealed calls', s.tool, sum(s.number)::bigint FROM retention_toolrollup s
     WHERE s.run_id = %(run)s GROUP BY 2
+UNION ALL
+SELECT 'of age', v.kind, v.number FROM (VALUES
+    ('access log', (SELECT count(*) FROM access_accessentry WHERE target_id = 'old')),
+    ('sealed', (SELECT count(*) FROM retention_toolrollup WHERE tool = 'old')),
+    ('runs', (SELECT count(*) FROM jobs_jobrun WHERE kind LIKE 'old-%%'))) v (kind, number)
 ORDER BY 1, 2
 """
 
