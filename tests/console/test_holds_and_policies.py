@@ -199,7 +199,7 @@ def test_an_auditor_reads_policies_and_changes_none(log_in):
 
     assert b"Conversations" in client.get(POLICIES).content
     assert client.post(CHANGE, change(confirm="yes")).status_code == 403
-    assert RetentionPolicy.objects.count() == 9
+    assert RetentionPolicy.objects.count() == 10
 
 
 def test_a_conversation_says_why_it_stays(log_in, hold):
