@@ -82,7 +82,7 @@ def _place(request: HttpRequest, form: HoldForm) -> LegalHold | None:
     if not may_be_held(reach_of(staff_of(request)), kind=kind, target=target):
         form.add_error("target", "There is none with this id in your realms.")
         return None
-    named: dict[str, UUID] = {f"{kind}_id": target}
+    named: dict[str, Any] = {f"{kind}_id": target}
     try:
         return place_hold(
             **named,

@@ -46,7 +46,7 @@ class RemoteWorld(World):
 
         def work() -> None:
             message = self._record_call(story, call_id)
-            outcome = self._charge(story, message, call_id)
+            outcome = self._charge_once(story, message, call_id)
             if outcome in ("applied", "failed"):
                 self._record_answer(story, message, call_id, outcome)
 
@@ -66,7 +66,7 @@ class RemoteWorld(World):
         )
         return str(written["message"]["id"])
 
-    def _charge(self, story: Story, message: str, call_id: str) -> str:
+    def _charge_once(self, story: Story, message: str, call_id: str) -> str:
         begun = self._post(
             story,
             "effects",

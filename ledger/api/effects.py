@@ -100,9 +100,13 @@ class EffectsView(ApiView):
         wanted.is_valid(raise_exception=True)
         given = dict(wanted.validated_data)
         call_id = given.pop("call_id")
-        conversation_id, seq = self._call(
-            given.pop("message_id", None), given.pop("conversation_id", None), call_id
-        )
+        message, conversation_id = given.pop("message_id", None), given.pop("conversation_id", None)
+        if message is not None:
+            conversation_id, seq = message.conversation_id, message.number
+        # Asked before anything is locked: a key must not hold up what it may not see.
+        conversation_in(self.realm_id, conversation_id)
+        if message is None:
+            seq = _seq_of(conversation_id, call_id)
         if "operation" in given:
             given["operation"] = Operation(given["operation"])
         begun = begin_effect(
@@ -115,24 +119,6 @@ class EffectsView(ApiView):
             **given,
         )
         return Response(BegunAnswer(begun).data)
-
-    def _call(self, message: Any, conversation: UUID | None, call_id: str) -> tuple[UUID, int]:
-        conversation_id = message.conversation_id if message else conversation
-        # Asked before anything is locked: a key must not hold up what it may not see.
-        conversation_in(self.realm_id, conversation_id)
-        if message:
-            return message.conversation_id, message.number
-        calls = ToolCall.objects.filter(conversation_id=conversation_id, call_id=call_id)
-        seqs = list(calls.order_by("-seq").values_list("seq", flat=True)[:_MOST_PLACES])
-        if not seqs:
-            raise CallNotRecordedError(place=f"conversation {conversation_id}, call {call_id}")
-        if len(seqs) > 1:
-            raise ConflictError(
-                "call-ambiguous",
-                "several messages of the conversation hold a call of this id; name the message",
-                place=place_of(conversation_id=conversation, seq=seqs[0], call_id=call_id),
-            )
-        return conversation_id, seqs[0]
 
 
 class EffectView(ApiView):
@@ -160,6 +146,21 @@ class HistoryView(ApiView):
         effect = find_effect(effect_id=effect_id, realm_id=self.realm_id)
         moves = MoveAnswer(effect.moves.order_by("number"), many=True).data
         return Response({"data": moves, "next": None, "previous": None})
+
+
+def _seq_of(conversation_id: UUID, call_id: str) -> int:
+    """Return the message that holds the call of this id, where that is one."""
+    calls = ToolCall.objects.filter(conversation_id=conversation_id, call_id=call_id)
+    seqs = list(calls.order_by("-seq").values_list("seq", flat=True)[:_MOST_PLACES])
+    if not seqs:
+        raise CallNotRecordedError(place=f"conversation {conversation_id}, call {call_id}")
+    if len(seqs) > 1:
+        raise ConflictError(
+            "call-ambiguous",
+            "several messages of the conversation hold a call of this id; name the message",
+            place=place_of(conversation_id=conversation_id, seq=seqs[0], call_id=call_id),
+        )
+    return seqs[0]
 
 
 def _shown(effects: Sequence[ToolEffect]) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ class QuestionsView(ApiView):
         """What the guard asked, newest first."""
         rows = filtered(request, QuestionFilter, GuardQuestion.objects.filter(realm_id=self.realm_id))
         page = page_of(request, rows, moment="asked_at")
-        return Response(list_answer(request, page, QuestionAnswer(page.rows, many=True).data))
+        return Response(list_answer(request, page, list(QuestionAnswer(page.rows, many=True).data)))
 
 
 class QuestionView(ApiView):

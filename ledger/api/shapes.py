@@ -79,7 +79,9 @@ class MoveAnswer(serializers.Serializer):
     moved_at = serializers.DateTimeField()
     by_kind = serializers.ChoiceField(choices=ActorKind.choices, source="moved_by_kind")
     by_id = serializers.CharField(source="moved_by_id", help_text="In the actor’s own list: a key, a user.")
-    source = serializers.ChoiceField(choices=EvidenceSource.choices, help_text="Where the evidence was seen.")
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF's own name is of the class
+        choices=EvidenceSource.choices, help_text="Where the evidence was seen."
+    )
     evidence_ref = serializers.CharField(help_text="The processor’s object or event.")
     evidence_status = serializers.CharField()
     evidence_amount_minor = serializers.IntegerField(allow_null=True)

@@ -57,7 +57,7 @@ class ErasuresView(ApiView):
         """Requests of the realm, the last received first."""
         rows = filtered(request, ErasureFilter, ErasureRequest.objects.filter(realm_id=self.realm_id))
         page = page_of(request, rows, moment="received_at")
-        return Response(list_answer(request, page, ErasureSummaryAnswer(page.rows, many=True).data))
+        return Response(list_answer(request, page, list(ErasureSummaryAnswer(page.rows, many=True).data)))
 
     @extend_schema(
         operation_id="take_in_erasure",

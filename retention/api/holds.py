@@ -54,7 +54,7 @@ class HoldsView(ApiView):
     def get(self, request: Request) -> Response:
         """Holds on accounts, conversations and effects of the realm, newest first."""
         page = page_of(request, filtered(request, HoldFilter, _holds(self)), moment="placed_at")
-        return Response(list_answer(request, page, HoldAnswer(page.rows, many=True).data))
+        return Response(list_answer(request, page, list(HoldAnswer(page.rows, many=True).data)))
 
     @extend_schema(
         operation_id="place_hold",
