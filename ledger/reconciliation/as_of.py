@@ -8,6 +8,7 @@ change what a run with an earlier cut-off reads, whenever it happened.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -23,6 +24,7 @@ from ledger.models import (
     ToolEffect,
 )
 from ledger.querysets import PATH_SPANS
+from ledger.reconciliation.arrays import among_ids
 from ledger.vocabulary import CompensationState, EffectState, ReferenceKind
 
 SETTLED = (EffectState.APPLIED, EffectState.COMPENSATED)
@@ -166,41 +168,50 @@ class DisputeAsOf:
 
 def effects_as_of(ids: Collection[UUID], *, cut_off: datetime) -> dict[UUID, EffectAsOf]:
     """Return these effects as they were known; those that had not begun are left out."""
-    found = ToolEffect.objects.filter(pk__in=ids, requested_at__lte=cut_off).order_by("pk")
+    found = ToolEffect.objects.filter(among_ids("id", ids), requested_at__lte=cut_off).order_by("pk")
     states = _states(ids, cut_off)
     known = {
-        effect.pk: _effect(effect, states.get(effect.pk, EffectState.PENDING), cut_off) for effect in found
+        row[0]: _effect(row, states.get(row[0], EffectState.PENDING), cut_off)
+        for row in found.values_list(*_COLUMNS)
     }
-    references = EffectReference.objects.filter(effect_id__in=known, seen_at__lte=cut_off).order_by("id")
+    references = EffectReference.objects.filter(among_ids("effect_id", known), seen_at__lte=cut_off)
+    references = references.order_by("id")
     for effect_id, kind, reference in references.values_list("effect_id", "kind", "reference"):
         known[effect_id].references.setdefault(reference, kind)
     return known
 
 
 def _states(ids: Collection[UUID], cut_off: datetime) -> dict[UUID, EffectState]:
-    moves = EffectMove.objects.filter(effect_id__in=ids, moved_at__lte=cut_off).order_by(
-        "effect_id", "number"
-    )
+    moves = EffectMove.objects.filter(among_ids("effect_id", ids), moved_at__lte=cut_off)
+    moves = moves.order_by("effect_id", "number")
     return {effect_id: EffectState(state) for effect_id, state in moves.values_list("effect_id", "to_state")}
 
 
-def _effect(effect: ToolEffect, state: EffectState, cut_off: datetime) -> EffectAsOf:
+_COLUMNS = (
+    *("id", "realm_id", "account_id", "operation", "external_ref", "currency", "amount_minor"),
+    *("amount_settled_minor", "requested_at", "sent_at", "settled_at", "find_by__customer"),
+)
+
+
+def _effect(row: tuple[Any, ...], state: EffectState, cut_off: datetime) -> EffectAsOf:
+    """Rows and no models: a run reads every effect of its period once."""
     is_settled = state in SETTLED
-    is_sent = effect.sent_at is not None and effect.sent_at <= cut_off
+    pk, realm_id, account_id, operation, external_ref, currency, amount, settled = row[:8]
+    requested_at, sent_at, settled_at, customer = row[8:]
     return EffectAsOf(
-        id=effect.pk,
-        realm_id=effect.realm_id,
-        account_id=effect.account_id,
-        operation=effect.operation,
+        id=pk,
+        realm_id=realm_id,
+        account_id=account_id,
+        operation=operation,
         state=state,
-        external_ref=effect.external_ref if is_settled else "",
-        currency=effect.currency,
-        amount_minor=effect.amount_minor,
-        settled_minor=(effect.amount_settled_minor or 0) if is_settled else 0,
-        requested_at=effect.requested_at,
-        sent_at=effect.sent_at if is_sent else None,
-        settled_at=effect.settled_at if is_settled else None,
-        customer=str(effect.find_by.get("customer", "")),
+        external_ref=external_ref if is_settled else "",
+        currency=currency,
+        amount_minor=amount,
+        settled_minor=(settled or 0) if is_settled else 0,
+        requested_at=requested_at,
+        sent_at=sent_at if sent_at is not None and sent_at <= cut_off else None,
+        settled_at=settled_at if is_settled else None,
+        customer=str(customer or ""),
     )
 
 

@@ -86,6 +86,9 @@ def write_judged(run: ReconciliationRun, judged: Iterable[Judged]) -> dict[str, 
 
 def write_seen(run: ReconciliationRun, seen: Iterable[Seen]) -> int:
     """Write sightings; one that this run has already, by another way, stays as it is."""
+    seen = list(seen)
+    if not seen:
+        return 0
     before = Sighting.objects.filter(run=run).count()
     Sighting.objects.bulk_create(
         [

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from ledger.models import CompensationVersion, RunRow, ToolEffect
+from ledger.reconciliation.arrays import among, among_ids
 from ledger.reconciliation.as_of import EffectAsOf, RefundAsOf, effects_as_of, refunds_as_of
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.judged import Judged
@@ -40,7 +41,9 @@ def judge_effects(context: RunContext, ids: Sequence[UUID]) -> list[Judged]:
     # nothing for: only a row of the effect's own movement shows the effect.
     own = Q(effect__operation=Operation.CHARGE, kind=LineKind.CHARGE, ledger_minor__gt=0)
     own |= Q(effect__operation=Operation.REFUND, kind=LineKind.REFUND)
-    rows = RunRow.objects.filter(own, run=run, effect_id__in=ids).exclude(matched_by=MatchedBy.SUGGESTED)
+    rows = RunRow.objects.filter(own, among_ids("effect_id", ids), run=run).exclude(
+        matched_by=MatchedBy.SUGGESTED
+    )
     shown = set(rows.values_list("effect_id", flat=True))
     effects = effects_as_of([pk for pk in ids if pk not in shown], cut_off=run.cut_off).values()
     settled = [effect for effect in effects if effect.is_settled]
@@ -138,5 +141,5 @@ def _judge_refund(context: RunContext, refund: RefundAsOf, effect: EffectAsOf) -
 
 
 def _taken(context: RunContext, references: Sequence[str]) -> set[tuple[str, str]]:
-    rows = RunRow.objects.filter(run=context.run, reference__in=references)
+    rows = RunRow.objects.filter(among("reference", references), run=context.run)
     return set(rows.values_list("reference", "kind"))

@@ -11,6 +11,7 @@ from datetime import datetime
 from uuid import UUID
 
 from ledger.models import ReconciliationRun, RunRow, StatementLine
+from ledger.reconciliation.arrays import among
 from ledger.statements.vocabulary import LineKind, LineStatus
 
 
@@ -52,21 +53,34 @@ def new_movements(
     """
     references = {line.reference for line in lines}
     done = set(
-        RunRow.objects.filter(run=run, reference__in=references).values_list("reference", "kind").order_by()
+        RunRow.objects.filter(among("reference", references), run=run)
+        .values_list("reference", "kind")
+        .order_by()
     )
     wanted = {(line.reference, line.kind) for line in lines if not line.trouble} - done
     if not wanted:
         return [], []
-    every = sorted(movements_of(references, positions=positions), key=lambda movement: movement.key)
+    every = sorted(
+        movements_of(references, positions=positions, read=lines), key=lambda movement: movement.key
+    )
     return [movement for movement in every if movement.key in wanted], every
 
 
-def movements_of(references: Iterable[str], *, positions: dict[UUID, int]) -> list[Movement]:
-    """Return what the run's statements say of these objects."""
-    lines = StatementLine.objects.filter(
-        reference__in=references, statement_id__in=positions, trouble=""
-    ).order_by("number", "id")
-    return merged(lines, positions=positions)
+def movements_of(
+    references: Iterable[str], *, positions: dict[UUID, int], read: Sequence[StatementLine] = ()
+) -> list[Movement]:
+    """Return what the run's statements say of these objects; lines that were `read` are not read again."""
+    others = StatementLine.objects.filter(
+        among("reference", references), statement_id__in=positions, trouble=""
+    )
+    if read:
+        # A batch is a stretch of one statement.
+        first, last = read[0], read[-1]
+        others = others.exclude(
+            statement_id=first.statement_id, number__gte=first.number, number__lte=last.number
+        )
+    lines = [line for line in read if not line.trouble] + list(others)
+    return merged(sorted(lines, key=lambda line: (line.number, line.pk)), positions=positions)
 
 
 def merged(lines: Iterable[StatementLine], *, positions: dict[UUID, int]) -> list[Movement]:

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from ledger.models import EffectReference, MatchDecision, StatementLine, ToolEffect
+from ledger.reconciliation.arrays import among, among_ids
 from ledger.reconciliation.as_of import (
     CHARGE_REFERENCES,
     DisputeAsOf,
@@ -71,7 +72,7 @@ def know(context: RunContext, movements: Sequence[Movement], every: Sequence[Mov
     ids |= marks | set(known.by_key.values())
     ids |= {effect_id for decided in known.decisions.values() for effect_id in decided}
     known.effects = effects_as_of(
-        ToolEffect.objects.filter(pk__in=ids, processor=run.processor).values_list("pk", flat=True),
+        ToolEffect.objects.filter(among_ids("id", ids), processor=run.processor).values_list("pk", flat=True),
         cut_off=run.cut_off,
     )
     _read_refunds(known, context, movements)
@@ -93,7 +94,7 @@ def _references(movements: Iterable[Movement]) -> set[str]:
 
 def _read_references(known: Known, context: RunContext, references: set[str]) -> None:
     rows = EffectReference.objects.filter(
-        reference__in=references,
+        among("reference", references),
         processor=context.run.processor,
         seen_at__lte=context.run.cut_off,
         kind__in=[*CHARGE_REFERENCES, ReferenceKind.REFUND],
@@ -111,9 +112,11 @@ def _read_keys(known: Known, context: RunContext, movements: Sequence[Movement])
 
 def _read_decisions(known: Known, context: RunContext, movements: Sequence[Movement]) -> None:
     decided = MatchDecision.objects.filter(
+        among(
+            "reference", (movement.reference for movement in movements if movement.kind == LineKind.CHARGE)
+        ),
         processor=context.run.processor,
         realm_id=context.run.realm_id,
-        reference__in=[movement.reference for movement in movements if movement.kind == LineKind.CHARGE],
         decided_at__lte=context.run.decisions_until,
     ).order_by("id")
     for reference, effect_id, is_confirmed in decided.values_list("reference", "effect_id", "is_confirmed"):
@@ -123,9 +126,9 @@ def _read_decisions(known: Known, context: RunContext, movements: Sequence[Movem
 def _read_refunds(known: Known, context: RunContext, movements: Sequence[Movement]) -> None:
     refunds = [m for m in movements if m.kind in (LineKind.REFUND, LineKind.REFUND_FAILURE)]
     marks = [movement.compensation_mark for movement in refunds if movement.compensation_mark]
-    asked = Q(external_ref__in=[movement.reference for movement in refunds]) | Q(pk__in=marks)
+    asked = Q(among("external_ref", (movement.reference for movement in refunds))) | Q(pk__in=marks)
     charges = [effect.id for effect in known.effects.values() if effect.operation == Operation.CHARGE]
-    asked |= Q(effect_id__in=charges) & ~Q(external_ref="")
+    asked |= Q(among_ids("effect_id", charges)) & ~Q(external_ref="")
     of_processor = Q(effect__processor=context.run.processor)
     for refund in refunds_as_of(of_processor & asked, cut_off=context.run.cut_off):
         known.refunds_by_id[refund.id] = refund
@@ -155,12 +158,12 @@ def _read_siblings(known: Known, context: RunContext, every: Sequence[Movement])
         if kind == ReferenceKind.CHARGE
     }
     lines = StatementLine.objects.filter(
-        Q(charge_ref__in=charges) | Q(effect_mark__in=known.effects),
+        Q(among("charge_ref", charges)) | Q(among_ids("effect_mark", known.effects)),
         statement_id__in=context.positions,
         trouble="",
         kind__in=[LineKind.CHARGE, LineKind.REFUND, LineKind.RELEASE],
     )
-    further = set(lines.exclude(reference__in=read).values_list("reference", flat=True))
+    further = set(lines.values_list("reference", flat=True)) - read
     owners = {
         reference: effect.id
         for effect in known.effects.values()

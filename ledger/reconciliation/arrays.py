@@ -1,0 +1,28 @@
+"""Conditions on thousands of values: one array for the driver to send, instead of a parameter each."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BooleanField, F, Field, Func, TextField, UUIDField, Value
+
+
+def among(name: str, values: Iterable[str]) -> Func:
+    """Return the condition that the column is one of these texts; of none it is false."""
+    return _among(name, list(values), TextField())
+
+
+def among_ids(name: str, values: Iterable[UUID]) -> Func:
+    """Return the condition that the column is one of these ids."""
+    return _among(name, list(values), UUIDField())
+
+
+def _among(name: str, values: list[Any], of: "Field[Any, Any]") -> Func:
+    return Func(
+        F(name),
+        Value(values, output_field=ArrayField(of)),
+        template="%(expressions)s)",
+        arg_joiner=" = ANY(",
+        output_field=BooleanField(),
+    )
