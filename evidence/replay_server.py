@@ -5,6 +5,7 @@ the request decides. Bytes of a stream go out in pieces, as a provider's do.
 """
 
 import gzip
+import multiprocessing
 import threading
 import time
 from collections import deque
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing.connection import Connection
 from typing import Any
 
 NAMED_BY = "x-replay"
@@ -19,12 +21,13 @@ NAMED_BY = "x-replay"
 
 @dataclass(slots=True)
 class Reply:
-    """What is answered. `pause` is seconds between pieces; after `cut` bytes the connection breaks."""
+    """What is answered. Seconds: `delay` before, `pause` between pieces. `cut`: bytes that get through."""
 
     body: bytes
     status: int = 200
     media_type: str = "application/json"
     pieces: int = 1
+    delay: float = 0.0
     pause: float = 0.0
     is_gzipped: bool = False
     cut: int | None = None
@@ -78,6 +81,8 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST  # noqa: N815 -- its name there
 
     def _answer(self, reply: Reply) -> None:
+        if reply.delay:
+            time.sleep(reply.delay)
         sent = reply.sent()
         head = [f"HTTP/1.1 {reply.status} Replayed", f"Content-Type: {reply.media_type}"]
         head += [f"{name}: {value}" for name, value in reply.headers.items()]
@@ -122,3 +127,24 @@ def serving(server: ThreadingHTTPServer) -> Iterator[None]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def in_a_process(replies: dict[str, Reply]) -> Iterator[str]:
+    """Serve from a process of its own, which shares nothing with its callers; give the address."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve_for_ever, args=(replies, there), daemon=True)
+    process.start()
+    there.close()
+    try:
+        yield here.recv()
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _serve_for_ever(replies: dict[str, Reply], told: Connection) -> None:
+    server = ReplayServer(replies.__getitem__, keep=0)
+    told.send(server.url)
+    server.serve_forever()

@@ -28,7 +28,9 @@ _FAILED: Final = 400
 
 def facts_of(request: Any, *, dialect: str, provider: str, scope: Scope, account: str) -> dict[str, Any]:
     """Return what the store is told of a request beside its body. No header that could hold a key."""
-    version = _first(request.headers, _API_VERSION) or request.url.params.get(_VERSION_PARAMETER, "")
+    version = _first(request.headers, _API_VERSION)
+    if not version and _VERSION_PARAMETER.encode() in request.url.query:
+        version = request.url.params.get(_VERSION_PARAMETER, "")
     return {
         "exchange_id": uuid.uuid4().hex,
         "dialect": dialect,
@@ -154,7 +156,7 @@ def _known(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first(headers: Any, names: Iterable[str]) -> str:
-    return next((headers[name] for name in names if name in headers), "")
+    return next((value for name in names if (value := headers.get(name))), "")
 
 
 def _now() -> str:

@@ -10,7 +10,6 @@ Disk and network are touched by these two threads only. Nothing is lost without 
 """
 
 import logging
-import queue
 import random
 import threading
 import time
@@ -23,6 +22,7 @@ from typing import Final
 from counterfoil_recorder.counts import Counts
 from counterfoil_recorder.exchanges import Parcel
 from counterfoil_recorder.holding import Holding, Limits, Waiting
+from counterfoil_recorder.inbox import Inbox
 from counterfoil_recorder.spool import Spool
 from counterfoil_recorder.store import Answer, Refused, Store, Stored, Unavailable
 from counterfoil_recorder.tickets import Outcome, Ticket, wait_for
@@ -54,8 +54,7 @@ class Delivery:
             spool=None if spool is None else Spool(spool, largest=limits.spool_bytes),
             limits=limits,
         )
-        # Its `put` may be called from a finalizer, whatever that thread holds.
-        self._inbox: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._inbox = Inbox()
         self._open: dict[str, Ticket] = {}
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
@@ -85,12 +84,12 @@ class Delivery:
         if order is None:
             self.lose(ticket, "the recorder is closed" if self._is_closed else "memory and spool are full")
         else:
-            self._inbox.put(partial(self._lay_down, order, size, make, ticket))
+            self._inbox.leave(partial(self._lay_down, order, size, make, ticket))
         return ticket
 
     def run_later(self, work: Callable[[], object]) -> None:
         """Let the keeper do something; may be called from a finalizer."""
-        self._inbox.put(work)
+        self._inbox.leave_from_finalizer(work)
 
     def lose(self, ticket: Ticket, reason: str) -> None:
         """Count an exchange that the store will never have, and say so."""
@@ -116,6 +115,7 @@ class Delivery:
             self._waiting += 1
             self._is_hurried = True
             self._changed.notify_all()
+        self._inbox.hurry()
         try:
             return wait_for(tickets, seconds=seconds)
         finally:
@@ -139,7 +139,7 @@ class Delivery:
                 return
             self._is_closed = True
         deadline = time.monotonic() + seconds
-        self._inbox.put(None)
+        self._inbox.close()
         self._keeper.join(max(0.0, seconds))
         self.wait_for(self.waiting(), seconds=deadline - time.monotonic())
         with self._changed:
@@ -160,7 +160,7 @@ class Delivery:
     # The keeper.
 
     def _keep(self) -> None:
-        while (work := self._inbox.get()) is not None:
+        while (work := self._inbox.take()) is not None:
             try:
                 work()
             except Exception:
