@@ -1,0 +1,1 @@
+"""Sending what was recorded before there was a store: `counterfoil-backfill FILE...`."""
