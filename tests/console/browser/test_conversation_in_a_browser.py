@@ -109,12 +109,16 @@ def test_support_states_a_reason_and_reads_on_which_is_logged(
     page = open_page(f"/conversations/{story.pk}/", user=support)
     expect(page.get_by_role("heading", name="Texts and payloads are withheld")).to_be_visible()
     assert "Find my booking" not in page.content()
+    # The title is made from what was said.
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Conversation …{story.pk.hex[-6:]}")
+    assert "Lisbon" not in page.content()
     accessible(page)
 
     page.get_by_label("Ticket number").fill("SUP-48213")
     page.get_by_role("button", name="Open for").click()
 
     expect(page.get_by_text("Find my booking")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Lisbon")
     expect(page.locator(".gatebar")).to_contain_text("SUP-48213")
     reason = StatedReason.objects.get()
     assert list(AccessEntry.objects.order_by("pk").values_list("action", "target_kind", "reason_id")) == [
@@ -125,6 +129,20 @@ def test_support_states_a_reason_and_reads_on_which_is_logged(
     page.get_by_role("button", name="Close now").click()
     expect(page.get_by_role("heading", name="Texts and payloads are withheld")).to_be_visible()
     assert page.evaluate("window.pwned") is None
+    assert complaints == []
+
+
+def test_an_officer_places_a_hold_from_the_page_and_the_purge_waits(open_page, officer, story, complaints):
+    page = open_page(f"/conversations/{story.pk}/", user=officer)
+    expect(page.locator("dl")).not_to_contain_text("it is held")
+
+    page.get_by_role("link", name="Place a hold").click()
+    page.get_by_label("Matter").fill("M-2026-7")
+    page.get_by_role("button", name="Place the hold").click()
+    expect(page.get_by_text("The hold is in force.")).to_be_visible()
+    page.goto(page.url.split("/retention/")[0] + f"/conversations/{story.pk}/")
+
+    expect(page.locator("dl")).to_contain_text("not while it is held (M-2026-7)")
     assert complaints == []
 
 

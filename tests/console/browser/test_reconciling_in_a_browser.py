@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Page, expect
 
-from access.models import StaffMember
+from access.models import AccessEntry, StaffMember
 from jobs.models import JobRun
 from jobs.services.working import Batch, checkpoint, claim
 from ledger.models import Finding
@@ -165,6 +165,28 @@ def test_a_run_shows_its_tie_out_and_prints_without_its_frame(
     expect(page.locator("#nav-sidebar")).to_be_hidden()
     expect(page.get_by_text("Printed by Tomasz Reyes")).to_be_visible()
     look(page, "run-printed", tmp_path_factory)
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_report_of_a_run_goes_on_paper_and_into_the_access_log(
+    open_page, finance, month, accessible, complaints, tmp_path_factory, scheme
+):
+    page = open_page(f"/reconciliations/{month.pk}/", user=finance, scheme=scheme)
+    page.get_by_role("link", name="Print").click()
+    accessible(page)
+    page.evaluate("window.print = () => { window.hasPrinted = true; }")
+    page.get_by_role("button", name="Print").click()
+
+    assert page.evaluate("window.hasPrinted")
+    page.emulate_media(media="print")
+    expect(page.get_by_role("button", name="Print")).to_be_hidden()
+    expect(page.get_by_text("Printed by Tomasz Reyes")).to_be_visible()
+    expect(page.get_by_text(f"sha256:{bytes(month.report_sha256).hex()}")).to_be_visible()
+    look(page, f"run-on-paper-{scheme}", tmp_path_factory)
+    assert list(AccessEntry.objects.filter(action="export").values_list("target_id", flat=True)) == [
+        f"reconciliation {month.pk}"
+    ]
     assert complaints == []
 
 
