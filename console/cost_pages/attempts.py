@@ -25,7 +25,6 @@ from conversations.reads.attempts import FAILED
 from conversations.vocabulary import GenerationStatus
 
 _KEY: Final = (uuid_column("conversation_id"), number_column("number"))
-_YES: Final = (("true", "Only those"),)
 # What stands for nothing in an address: an attempt whose prompt version was never named.
 NOT_NAMED: Final = "-"
 
@@ -131,7 +130,7 @@ def rows_of(attempts: Iterable[Generation], *, user: User, now: datetime) -> lis
 def filter_groups(query: QueryDict) -> list[FilterGroup]:
     return [
         period_group(query),
-        filter_group(query=query, name="is_failed", title="failed", options=_YES),
-        filter_group(query=query, name="is_unpriced", title="without a price", options=_YES),
+        filter_group(query=query, name="is_failed", title="outcome", options=(("true", "Failed"),)),
+        filter_group(query=query, name="is_unpriced", title="price", options=(("true", "Without one"),)),
         filter_group(query=query, name="status", title="status", options=GenerationStatus.choices),
     ]
