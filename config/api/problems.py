@@ -76,16 +76,23 @@ def body_of(problem: Problem, request: HttpRequest) -> dict[str, Any]:
         "type": f"urn:counterfoil:problem:{problem.rule}",
         "title": HTTPStatus(problem.status).phrase,
         "status": problem.status,
-        "detail": problem.detail,
+        "detail": _encodable(problem.detail),
         "instance": request.path,
         "rule": problem.rule,
         "request_id": request_id_of(request),
     }
     if problem.place:
-        body["place"] = problem.place
+        body["place"] = _encodable(problem.place)
     if problem.errors:
-        body["errors"] = problem.errors
+        body["errors"] = [
+            {name: _encodable(said) for name, said in error.items()} for error in problem.errors
+        ]
     return body
+
+
+def _encodable(text: str) -> str:
+    """A refusal quotes what it refuses, and that may hold half of a surrogate pair."""
+    return text.encode(errors="replace").decode()
 
 
 def _problem_of(exc: Exception) -> Problem | None:

@@ -1,5 +1,6 @@
 """What every address shares: problems, request ids, limits, once-only answers, one realm to read in."""
 
+import json
 import threading
 from datetime import timedelta
 from typing import ClassVar
@@ -9,6 +10,7 @@ from django.db import connection
 from django.urls import get_resolver
 from django.utils import timezone
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
@@ -117,6 +119,16 @@ def test_a_wrong_member_is_named_by_its_pointer(issue, bench):
     assert answer.data["errors"] == [
         {"pointer": "#/lines/1/amount", "rule": "invalid", "detail": "A valid integer is required."}
     ]
+
+
+def test_a_refusal_may_quote_what_no_answer_can_hold(issue, bench, monkeypatch):
+    half = json.loads('"\\ud800"')
+    monkeypatch.setattr(bench, "error", ValidationError({half: f"{half} is not a valid choice"}))
+    answer = ask(bench, issue())
+    assert (answer.status_code, json.loads(answer.content)["errors"]) == (
+        400,
+        [{"pointer": "#/?", "rule": "invalid", "detail": "? is not a valid choice"}],
+    )
 
 
 @pytest.mark.parametrize(
