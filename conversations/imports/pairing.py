@@ -55,9 +55,10 @@ def pair(messages: Sequence[PairedMessage], findings: list[str], *, since: int =
 def _mark_second_calls(message: MessageDraft, findings: list[str]) -> None:
     seen: set[str] = set()
     for part in message.parts:
-        if part.type != PartType.TOOL_USE or part.orphan:
+        if part.type != PartType.TOOL_USE:
             continue
-        if part.tool_call_id in seen or part.tool_call_id is None:
+        # Where the dialect is known its reader has marked it already.
+        if part.orphan or part.tool_call_id in seen or part.tool_call_id is None:
             part.orphan = True
             findings.append(f"a second call {part.tool_call_id} in one message; kept as an orphan")
         else:

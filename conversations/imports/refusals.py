@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from conversations.imports.drafting import as_dict, as_list
-from conversations.imports.streams import Document, Record
+from conversations.imports.streams import NOT_UTF8, Document, Record
 
 
 def _has(*keys: str) -> Callable[[dict[str, object]], bool]:
@@ -72,6 +72,8 @@ def taken_for(document: Document, records: Sequence[Record]) -> str:
             return what
     if not records:
         return "an empty file"
+    if records[0].trouble == NOT_UTF8:
+        return "text in another encoding than UTF-8; save it as UTF-8 and try again"
     if document.shape == "csv":
         columns = ", ".join(list(as_dict(values[0]))[:8]) if values else "no columns"
         return f"a CSV table of something else ({columns})"

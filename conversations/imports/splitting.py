@@ -4,13 +4,18 @@ Yields each element's own bytes, so that what was received can be kept as it
 came, and a damaged element costs only itself. Memory holds one element.
 """
 
+import io
 import re
+import zipfile
+import zlib
 from collections.abc import Iterator
-from typing import IO, Final
+from typing import IO, Final, cast
 
 from conversations.imports.trouble import UnreadableError
 
 CHUNK_BYTES: Final = 1 << 18
+# What reading from a damaged or cut archive raises.
+DAMAGES: Final = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 # Larger single conversations are refused: one must fit in memory several times over.
 MAX_ELEMENT_BYTES: Final = 48 << 20
 
@@ -76,7 +81,8 @@ class _Window:
     """The part of the stream that has been read and not yet taken."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+        self._stream = cast("io.BufferedIOBase", stream)
+        self._damage: Exception | None = None
         self._bytes = b""
         self._position = 0
 
@@ -170,6 +176,21 @@ class _Window:
     def _read_more(self) -> bool:
         """Drop what was taken and read on, twice as much each time; False at the end of the stream."""
         kept = self._bytes[self._position :]
-        more = self._stream.read(max(CHUNK_BYTES, len(kept)))
+        more = self._read(max(CHUNK_BYTES, len(kept)))
         self._bytes, self._position = kept + more, 0
         return bool(more)
+
+    def _read(self, wanted: int) -> bytes:
+        """Read so many bytes, or all that come before the end or a damage, which the next call raises."""
+        if self._damage is not None:
+            raise self._damage
+        pieces: list[bytes] = []
+        try:
+            while wanted > 0 and (piece := self._stream.read1(wanted)):
+                pieces.append(piece)
+                wanted -= len(piece)
+        except DAMAGES as error:
+            if not pieces:
+                raise
+            self._damage = error
+        return b"".join(pieces)

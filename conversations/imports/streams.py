@@ -8,7 +8,6 @@ import csv
 import gzip
 import io
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,20 +15,19 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final, Literal, cast
 
 from conversations.imports import exact_json
-from conversations.imports.splitting import OversizeError, split_array, split_lines, split_values
+from conversations.imports.splitting import DAMAGES, OversizeError, split_array, split_lines, split_values
 from conversations.imports.trouble import RefusedFileError, UnreadableError
 
 Shape = Literal["array", "values", "lines", "csv"]
 
 HEAD_BYTES: Final = 1 << 20
 SAMPLE_RECORDS: Final = 24
+NOT_UTF8: Final = "not UTF-8"
 SAMPLE_BYTES: Final = 2 << 20
 _TEXT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".traj"})
 _BOM = b"\xef\xbb\xbf"
 # A zip member that claims more than this is refused before it is opened.
 MAX_MEMBER_BYTES: Final = 64 << 30
-# What reading from a damaged or cut archive raises.
-_DAMAGES: Final = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 _HEAD_PIECE: Final = 1 << 13
 csv.field_size_limit(16 << 20)
 
@@ -89,7 +87,7 @@ class Document:
             try:
                 with _without_bom(self.open()) as stream:
                     self._shape = shape_of(_read_head(stream), name=self.name)
-            except _DAMAGES as error:
+            except DAMAGES as error:
                 raise RefusedFileError(f"a damaged archive ({error})") from None
         return self._shape
 
@@ -157,11 +155,13 @@ def _read_head(stream: IO[bytes]) -> bytes:
     """Read a text's beginning, as far as a damaged archive gives it."""
     pieces: list[bytes] = []
     size = 0
+    # One step of the archive's at a time: a longer read that meets the damage gives nothing at all.
+    stepwise = cast("io.BufferedIOBase", stream)
     try:
-        while size < HEAD_BYTES and (piece := stream.read(_HEAD_PIECE)):
+        while size < HEAD_BYTES and (piece := stepwise.read1(_HEAD_PIECE)):
             pieces.append(piece)
             size += len(piece)
-    except _DAMAGES as error:
+    except DAMAGES as error:
         if not pieces:
             raise RefusedFileError(f"a damaged archive ({error})") from None
     return b"".join(pieces)
@@ -214,7 +214,7 @@ def _records_of(stream: IO[bytes], shape: Shape) -> Iterator[Record]:
                 yield Record(f"{word} {number}", raw)
     except UnreadableError as trouble:
         yield Record(f"after {word} {number}", b"", trouble=trouble.reason)
-    except _DAMAGES as error:
+    except DAMAGES as error:
         yield Record(f"after {word} {number}", b"", trouble=f"the archive is damaged: {error}")
 
 
@@ -235,7 +235,7 @@ def _rows(stream: IO[bytes]) -> Iterator[Record]:
                 yield _row(f"line {line}", header, cells)
     except csv.Error as error:
         yield Record(f"after line {line}", b"", trouble=f"not a CSV table: {error}")
-    except _DAMAGES as error:
+    except DAMAGES as error:
         yield Record(f"after line {line}", b"", trouble=f"the archive is damaged: {error}")
 
 
@@ -244,5 +244,5 @@ def _row(place: str, header: list[str], cells: list[str]) -> Record:
     if len(cells) != len(header):
         return Record(place, raw, trouble=f"{len(cells)} cells below a header of {len(header)}")
     if any("\udc80" <= letter <= "\udcff" for cell in cells for letter in cell if letter > "\ud7ff"):
-        return Record(place, raw, trouble="not UTF-8")
+        return Record(place, raw, trouble=NOT_UTF8)
     return Record.of(place, raw, dict(zip(header, cells, strict=True)))

@@ -1,4 +1,5 @@
 import gzip
+import json
 import random
 import zipfile
 
@@ -66,6 +67,25 @@ def test_a_truncated_gzip_gives_what_came_before_and_says_so(tmp_path):
     (broken,) = found.broken
     assert 150 < len(found.conversations) < 250
     assert broken.reason.startswith("the archive is damaged")
+
+
+def test_a_small_truncated_gzip_gives_all_that_came_before_the_damage(tmp_path):
+    dialogues = [{"messages": [{"role": "user", "content": f"number {number}"}]} for number in range(60)]
+    packed = gzip.compress(json.dumps(dialogues).encode())
+
+    found = read_file(write(tmp_path, packed[:-20], "train.json.gz"))
+
+    (broken,) = found.broken
+    assert len(found.conversations) > 50
+    assert broken.reason.startswith("the archive is damaged")
+
+
+def test_a_table_in_another_encoding_is_refused_with_advice(tmp_path):
+    path = write(tmp_path, "chat,role,text,time\nc1,user,café,2025-03-01\n".encode("latin-1"), "chats.csv")
+    (document,) = open_documents(path)
+
+    with pytest.raises(RefusedFileError, match="save it as UTF-8"):
+        detect_format(document)
 
 
 def test_a_damaged_member_of_a_zip_costs_only_itself(tmp_path):

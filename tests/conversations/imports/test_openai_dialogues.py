@@ -99,6 +99,21 @@ def test_a_record_without_messages_among_dialogues_is_named(tmp_path):
     ]
 
 
+def test_a_second_call_with_one_id_is_kept_marked_and_reported(tmp_path):
+    def asked(name: str) -> dict[str, object]:
+        return {"id": "c:1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+    twice = {"role": "assistant", "content": None, "tool_calls": [asked("charge_card"), asked("unknown")]}
+    answer = {"role": "tool", "tool_call_id": "c:1", "content": "ok"}
+    record = {"messages": [{"role": "user", "content": "Pay"}, twice, answer]}
+
+    messages, findings = paired(read_one(tmp_path, lines(record), "d.jsonl"))
+
+    assert [part.orphan for part in messages["2"].message.parts] == [False, True]
+    assert messages["2"].call_statuses == {"c:1": CallStatus.SUCCEEDED}
+    assert findings == ["a second call c:1 in one message; kept as an orphan"]
+
+
 def test_an_orphan_result_is_kept_and_marked(tmp_path):
     dialogue = [DIALOGUE[1], DIALOGUE[3], DIALOGUE[4]]
 
