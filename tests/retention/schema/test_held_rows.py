@@ -31,6 +31,11 @@ LOSSES = {
     ),
     "a body's patch": "UPDATE conversations_generation SET body_proof = 'lost', body_patch = NULL",
     "the title": "UPDATE conversations_conversation SET title = ''",
+    "a title for another": "UPDATE conversations_conversation SET title = 'x'",
+    "a summary's text for another": "UPDATE conversations_summary SET text = 'x'",
+    "the words of an error": "UPDATE conversations_generation SET error_message = 'x'",
+    "what was derived of a call": "UPDATE conversations_toolcall SET arguments = NULL",
+    "a note's words for others": "UPDATE conversations_conversationnote SET text = 'x'",
     "a note": "DELETE FROM conversations_conversationnote",
     "a note's words": "UPDATE conversations_conversationnote SET text = ''",
 }
@@ -39,7 +44,9 @@ LOSSES = {
 @pytest.fixture
 def full(tree, account, realm, officer):
     """Something in every table that a held conversation could lose."""
-    insert("generation", conversation_id=tree, number=1, leaf_seq=4, message_seq=5, body_patch=b"patch")
+    attempt = {"leaf_seq": 4, "message_seq": 5, "body_patch": b"patch", "error_message": "no such order"}
+    insert("generation", conversation_id=tree, number=1, **attempt)
+    execute("UPDATE conversations_toolcall SET arguments = '{\"order\": 7}'")
     insert("exchange", realm_id=realm.pk, exchange_id="x-1", conversation_id=tree, number=1)
     insert("summary", id=SOME_ID, conversation_id=tree, from_seq=1, to_seq=5)
     insert("chunk", id=SOME_ID, conversation_id=tree, seq=5, ordinal=0)
