@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 _MOST_BOXES: Final = 500
@@ -60,7 +60,11 @@ def visible(value: object) -> SafeString:
     A text made of nothing else would fill a page with boxes, so past the first few hundred their
     names stand in brackets.
     """
-    return format_html_join("", "{}", ((piece,) for piece in _boxed(pieces_of(str(value)))))
+    text = str(value)
+    if _INKLESS.search(text) is None:
+        # Nearly every text, and a page has hundreds.
+        return escape(text)
+    return format_html_join("", "{}", ((piece,) for piece in _boxed(pieces_of(text))))
 
 
 def _boxed(pieces: Iterator[str | Mark]) -> Iterator[str]:
