@@ -109,8 +109,8 @@ class Telling:
         self.head: int | None = None
         self.has_fork = False
 
-    def write(self) -> None:
-        for _ in range(TURNS):
+    def write(self, *, turns: int = TURNS) -> None:
+        for _ in range(turns):
             self.turn()
         if self.rng.random() < 0.15:
             self.has_fork = True
