@@ -1,5 +1,6 @@
 """Runs as their pages show them: progress, counts by step, error with its place, who asked."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -35,6 +36,15 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportLine:
+    """One member of a report; what has members of its own is laid out as JSON."""
+
+    name: str
+    text: str
+    is_laid_out: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ShownRun:
     """One run. `took` runs on until the run ends."""
 
@@ -52,6 +62,11 @@ class ShownRun:
         ]
 
     @property
+    def report(self) -> list[ReportLine]:
+        report = self.run.report if isinstance(self.run.report, dict) else {}
+        return [_report_line(str(name), value) for name, value in report.items()]
+
+    @property
     def parameters(self) -> list[tuple[str, Any]]:
         return list(self.run.parameters.items())
 
@@ -63,6 +78,16 @@ class ShownRun:
     @property
     def may_resume(self) -> bool:
         return self.run.state in (RunState.STOPPED, RunState.FAILED)
+
+
+def _report_line(name: str, value: Any) -> ReportLine:
+    words = name.replace("_", " ")
+    if isinstance(value, dict | list) and value:
+        return ReportLine(words, json.dumps(value, ensure_ascii=False, indent=2), is_laid_out=True)
+    if isinstance(value, bool):
+        return ReportLine(words, "yes" if value else "no", is_laid_out=False)
+    empty = value is None or isinstance(value, dict | list)
+    return ReportLine(words, "–" if empty else str(value), is_laid_out=False)
 
 
 def listed() -> QuerySet[JobRun]:

@@ -65,6 +65,25 @@ CONVERSATION_RULES = {
             SELECT FROM conversations_archive a WHERE a.conversation_id = p.conversation_id)""",
 }
 
+# No rule is broken by these: what was received broken is kept and marked, and this says where.
+RECEIVED_BROKEN = {
+    "result-without-its-call": """
+        SELECT p.conversation_id::text || ' #' || p.seq || coalesce(' ' || m.client_message_id, '')
+            || ' ' || coalesce(p.tool_call_id, 'without an id')
+        FROM conversations_messagepart p
+        JOIN conversations_message m ON m.conversation_id = p.conversation_id AND m.seq = p.seq
+        WHERE p.conversation_id = ANY(%(ids)s) AND p.type = 'tool_result' AND p.orphan""",
+    "second-call-with-one-id": """
+        SELECT p.conversation_id::text || ' #' || p.seq || coalesce(' ' || m.client_message_id, '')
+            || ' ' || coalesce(p.tool_call_id, 'without an id')
+        FROM conversations_messagepart p
+        JOIN conversations_message m ON m.conversation_id = p.conversation_id AND m.seq = p.seq
+        WHERE p.conversation_id = ANY(%(ids)s) AND p.type = 'tool_use' AND p.orphan""",
+    "call-passed-over": """
+        SELECT conversation_id::text || ' #' || seq || ' ' || call_id FROM conversations_toolcall
+        WHERE conversation_id = ANY(%(ids)s) AND status = 'unanswered'""",
+}
+
 EFFECT_RULES = {
     "effect-has-its-call": """
         SELECT e.id::text || ' call ' || e.call_id FROM ledger_tooleffect e

@@ -1,7 +1,8 @@
 """The integrity job: proof that the invariants of tree and ledger hold, or where they do not.
 
 Goes through all conversations, archive files and effects by key, a batch at a time, and changes nothing. The
-job's report says, rule by rule, how many rows break it, and names the first of them.
+job's report says, rule by rule, how many rows break it, and names the first of them; so it does for what was
+received broken and is marked, which breaks no rule.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from conversations.models import Archive, Conversation
 from jobs.models import JobRun
 from jobs.services.working import Batch, work
 from ledger.integrity.archives import ARCHIVE_RULES, broken_archives
-from ledger.integrity.rules import CONVERSATION_RULES, EFFECT_RULES
+from ledger.integrity.rules import CONVERSATION_RULES, EFFECT_RULES, RECEIVED_BROKEN
 from ledger.models import ToolEffect
 
 KIND = "ledger.verify_integrity"
@@ -56,10 +57,12 @@ def _batch(job: JobRun, at_once: int) -> Batch:
         at_once = min(at_once, ARCHIVES_AT_ONCE)
     ids = _next(part, cursor["after"], at_once)
     broken = _broken(part, ids) if ids else {}
-    report = _added(job.report, broken)
+    marked = broken_rules(RECEIVED_BROKEN, ids) if ids and part == "conversations" else {}
+    report = _added(job.report, broken, marked)
     counts = {
         "checked": {part: len(ids)} if ids else {},
-        "broken": {rule: len(places) for rule, places in broken.items()},
+        "broken": _numbers(broken),
+        "received broken": _numbers(marked),
     }
     following: dict[str, Any] | None = {"part": part, "after": str(ids[-1])} if ids else None
     if len(ids) < at_once:
@@ -91,15 +94,32 @@ def _next(part: str, after: str | None, limit: int) -> list[UUID]:
     return list(rows.order_by("pk").values_list("pk", flat=True)[:limit])
 
 
-def _added(report: Any, broken: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _numbers(found: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    return {name: len(places) for name, places in found.items()}
+
+
+def _added(
+    report: Any, broken: Mapping[str, Sequence[str]], marked: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
     """Add a batch to the report: every rule has its line from the start, those that hold too."""
-    rules = dict((report or {}).get("rules", {}))
-    for name in (*CONVERSATION_RULES, *ARCHIVE_RULES, *EFFECT_RULES):
-        rules.setdefault(name, {"broken": 0, "places": []})
-    for rule, places in broken.items():
-        line = rules[rule]
-        rules[rule] = {
-            "broken": line["broken"] + len(places),
-            "places": [*line["places"], *places][:PLACES],
+    report = report or {}
+    rules = _lines(
+        report.get("rules", {}), (*CONVERSATION_RULES, *ARCHIVE_RULES, *EFFECT_RULES), broken, "broken"
+    )
+    return {
+        "rules": rules,
+        "holds": not any(line["broken"] for line in rules.values()),
+        "received_broken": _lines(report.get("received_broken", {}), tuple(RECEIVED_BROKEN), marked, "found"),
+    }
+
+
+def _lines(
+    before: Mapping[str, Any], names: Sequence[str], found: Mapping[str, Sequence[str]], counted: str
+) -> dict[str, Any]:
+    lines = {name: before.get(name, {counted: 0, "places": []}) for name in names}
+    for name, places in found.items():
+        lines[name] = {
+            counted: lines[name][counted] + len(places),
+            "places": [*lines[name]["places"], *places][:PLACES],
         }
-    return {"rules": rules, "holds": not any(line["broken"] for line in rules.values())}
+    return lines

@@ -203,3 +203,29 @@ def test_runs_narrow_down_and_page_without_growing(admin, make_run, django_asser
     assert (len(first.context["rows"]), len(older.context["rows"])) == (50, 11)
     assert [row.run.kind for row in admin.get("/jobs/runs/?state=failed").context["rows"]] == ["ledger.pull"]
     assert len(admin.get("/jobs/runs/?kind=ledger.pull").context["rows"]) == 1
+
+
+def test_a_report_is_laid_out_and_is_text_whatever_it_holds(admin, make_run):
+    run = make_run(
+        report={
+            "holds": False,
+            "rules": {"a-rule": {"broken": 1, "places": ["<b>here</b>"]}},
+            "received_broken": {},
+            "bodies": 7,
+        }
+    )
+
+    response = admin.get(f"/jobs/runs/{run.pk}/")
+
+    lines = [(line.name, line.is_laid_out) for line in response.context["row"].report]
+    # The database orders the members of a report by their length.
+    assert sorted(lines) == [
+        ("bodies", False),
+        ("holds", False),
+        ("received broken", False),
+        ("rules", True),
+    ]
+    page = response.content.decode()
+    assert "&quot;a-rule&quot;: {\n" in page
+    assert "&lt;b&gt;here&lt;/b&gt;" in page
+    assert "<b>here</b>" not in page

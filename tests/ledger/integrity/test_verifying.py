@@ -8,7 +8,10 @@ from django.db import connection
 
 from access.models import Realm
 from config import roles
+from conversations.drafts import MessageDraft
 from conversations.models import Archive
+from conversations.services.appending import append_message
+from conversations.vocabulary import Role
 from jobs.models import JobRun
 from jobs.services.starting import start_job
 from ledger.integrity.archives import ARCHIVE_RULES
@@ -18,6 +21,7 @@ from ledger.models import ToolEffect
 from ledger.services.refunds import take_refund
 from retention.archiving import archive_bytes
 from tests.conversations.conftest import NOW, account, make_account, make_conversation, realm
+from tests.conversations.drafts import assistant, result
 from tests.ledger.conftest import register, staff
 from tests.ledger.reconciliation.conftest import begins, charge_card, pays
 from tests.ledger.seen import AGENT, refunded
@@ -64,6 +68,24 @@ def test_with_nothing_stored_everything_holds(db):
 
     assert (job.report["holds"], job.done) == (True, 0)
     assert Realm.objects.count() == 0
+
+
+def test_what_was_received_broken_is_named_and_breaks_no_rule(make_conversation):
+    conversation = make_conversation()
+    clipped = MessageDraft(Role.TOOL, [result("toolu_T1")], client_message_id="m3")
+    clipped.parts[0].orphan = True
+    append_message(conversation_id=conversation.pk, message=clipped, actor=AGENT, now=NOW)
+    append_message(conversation_id=conversation.pk, message=assistant("Done."), actor=AGENT, now=NOW)
+
+    job = verify(at_once=1)
+
+    assert job.report["holds"]
+    assert job.report["received_broken"] == {
+        "result-without-its-call": {"found": 1, "places": [f"{conversation.pk} #1 m3 toolu_T1"]},
+        "second-call-with-one-id": {"found": 0, "places": []},
+        "call-passed-over": {"found": 0, "places": []},
+    }
+    assert job.counts["received broken"] == {"result-without-its-call": 1}
 
 
 BREAKS = {
