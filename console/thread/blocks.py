@@ -245,7 +245,9 @@ _KNOWN_BY_PROVIDER: Final = {
     ),
 }
 _NOTES: Final = {
-    (PartType.TOOL_RESULT.value, True): "A result whose call is not in the message before: kept as received",
+    (PartType.TOOL_RESULT.value, True): (
+        "A result whose call is not in the message before, or has its result already: kept as received"
+    ),
     (PartType.TOOL_USE.value, True): "A second call with an id that was used before: kept as received",
     (PartType.OTHER.value, False): "A block of a kind this program does not know: kept as received",
 }
