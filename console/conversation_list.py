@@ -68,7 +68,8 @@ def rows_of(
     page, titles = list(conversations), titles or Titles()
     effects = _effects([conversation.id for conversation in page]) if sees_effects else {}
     return [
-        _row(conversation, titles.in_list(conversation), effects.get(conversation.id, ())) for conversation in page
+        _row(conversation, titles.in_list(conversation), effects.get(conversation.id, ()))
+        for conversation in page
     ]
 
 

@@ -9,13 +9,14 @@ fork whose head is its last message is not walked at all.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, Exists, Expression, OuterRef, Q, QuerySet, Sum, UUIDField
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from access.models import Realm
+from access.reading import as_application
+from ledger.arrays import among_ids
 from ledger.models import (
     Compensation,
     Contradiction,
@@ -81,33 +82,25 @@ OR EXISTS (
 """.replace("@spans", PATH_SPANS)
 
 
-class _AbandonedKeys(Expression):
-    """The keys of abandoned effects in some states, as a subquery of any list of effects."""
-
-    output_field = UUIDField()
-
-    def __init__(self, states: Sequence[EffectState]) -> None:
-        super().__init__()
-        self._states = [str(state) for state in states]
-
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
-        return f"({_ABANDONED})", (self._states,)
-
-
 def abandoned(
     effects: QuerySet[ToolEffect] | None = None, *, states: Sequence[EffectState] = (EffectState.APPLIED,)
 ) -> QuerySet[ToolEffect]:
     """Return attached effects in these states that no call on a live path has made or used.
 
-    A call that was given an effect's outcome keeps it alive on its branch.
+    A call that was given an effect's outcome keeps it alive on its branch. The walk is done here, once,
+    for whatever is asked of the rows.
     """
     effects = ToolEffect.objects.all() if effects is None else effects
-    return effects.filter(pk__in=_AbandonedKeys(states))
+    return effects.filter(among_ids("id", abandoned_ids(states=states)))
 
 
 def abandoned_ids(*, states: Sequence[EffectState] = (EffectState.APPLIED,)) -> list[UUID]:
-    """Return the keys alone: what the reconciliation and the measurements ask for."""
-    with connection.cursor() as cursor:
+    """Return the keys alone, of every realm.
+
+    Within a reading they are found past the policies, which would ask for the account of each
+    conversation; the rows of these keys are then read under them.
+    """
+    with as_application(), connection.cursor() as cursor:
         cursor.execute(_ABANDONED, [[str(state) for state in states]])
         return [row[0] for row in cursor.fetchall()]
 
@@ -137,7 +130,8 @@ def with_standing(effects: QuerySet[ToolEffect], standing: Standing) -> QuerySet
     every_state = list(EffectState)
     if standing == Standing.ABANDONED:
         return abandoned(effects, states=every_state)
-    return effects.exclude(call_seq=None).exclude(pk__in=_AbandonedKeys(every_state))
+    left = among_ids("id", abandoned_ids(states=every_state))
+    return effects.exclude(call_seq=None).exclude(left)
 
 
 @dataclass(frozen=True, slots=True)

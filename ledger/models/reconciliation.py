@@ -144,7 +144,8 @@ class RunRow(models.Model):
         indexes = [
             # Whether this run has seen an effect already; the runs of an effect.
             models.Index(fields=["effect", "run"], name="runrow_effect", condition=Q(effect__isnull=False)),
-            # The rows of one way of matching, on a run's page.
+            # The rows of a run, newest first, by key; and of one way of matching.
+            models.Index(fields=["run", "-occurred_at", "-id"], name="runrow_moment"),
             models.Index(fields=["run", "matched_by", "id"], name="runrow_matched"),
         ]
 

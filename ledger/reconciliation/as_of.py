@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from ledger.arrays import among_ids
 from ledger.models import (
     Compensation,
     CompensationVersion,
@@ -24,7 +25,6 @@ from ledger.models import (
     ToolEffect,
 )
 from ledger.querysets import PATH_SPANS
-from ledger.reconciliation.arrays import among_ids
 from ledger.vocabulary import CompensationState, EffectState, ReferenceKind
 
 SETTLED = (EffectState.APPLIED, EffectState.COMPENSATED)

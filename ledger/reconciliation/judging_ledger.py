@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from ledger.arrays import among, among_ids
 from ledger.models import CompensationVersion, RunRow, ToolEffect
-from ledger.reconciliation.arrays import among, among_ids
 from ledger.reconciliation.as_of import EffectAsOf, RefundAsOf, effects_as_of, refunds_as_of
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.judged import Judged

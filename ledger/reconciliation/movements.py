@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from ledger.arrays import among
 from ledger.models import ReconciliationRun, RunRow, StatementLine
-from ledger.reconciliation.arrays import among
 from ledger.statements.vocabulary import LineKind, LineStatus
 
 

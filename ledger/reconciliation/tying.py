@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from ledger.arrays import among, among_ids
 from ledger.models import EffectReference, MatchDecision, StatementLine, ToolEffect
-from ledger.reconciliation.arrays import among, among_ids
 from ledger.reconciliation.as_of import (
     CHARGE_REFERENCES,
     DisputeAsOf,

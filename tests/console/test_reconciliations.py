@@ -6,10 +6,11 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 
 from access.models import AccessEntry, Realm
 from access.rights import RoleName
-from ledger.models import ReconciliationRun, Statement
+from ledger.models import ReconciliationRun, RunRow, Statement
 from ledger.reconciliation.running import reconcile
 from tests.console.conftest import NOW
 from tests.ledger.reconciliation.conftest import (
@@ -99,6 +100,17 @@ def test_the_rows_are_filtered_by_how_they_were_matched(finance, done):
     page = finance.get(f"/reconciliations/{done.pk}/rows/?matched_by=external_id")
 
     assert [row.reference for row in page.context["rows"]] == ["ch_1"]
+
+
+def test_a_page_of_rows_is_read_off_an_index(done):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_sort = off")
+
+    plan = RunRow.objects.filter(run=done).order_by("-occurred_at", "-id")[:51].explain()
+
+    assert "using runrow_moment " in plan
+    assert "Sort" not in plan
 
 
 def test_a_run_again_has_the_same_digest_and_says_so(finance, done):
