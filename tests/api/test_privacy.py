@@ -151,7 +151,14 @@ def test_a_hold_of_another_shape_is_refused(client, body):
 
 def test_what_is_another_realms_can_be_neither_held_nor_released(client, stranger, realm, conversation):
     placed = hold(client, conversation_id=str(conversation.pk))
-    for name, target in (("conversation", conversation.pk), ("account", conversation.account_id)):
+    register(realm)
+    _, message = make_talk(realm)
+    effect = client.post("/api/v1/effects", {"message_id": message, "call_id": "toolu_1"}).json()["effect"]
+    for name, target in (
+        ("conversation", conversation.pk),
+        ("account", conversation.account_id),
+        ("effect", effect["id"]),
+    ):
         theirs = stranger.post(HOLDS, {f"{name}_id": str(target), "matter": "M-8"})
         missing = stranger.post(HOLDS, {f"{name}_id": MISSING, "matter": "M-8"})
         assert theirs.status_code == missing.status_code == 404
@@ -320,6 +327,10 @@ def test_whom_the_realm_does_not_know_is_not_found(client, stranger, person):
     assert not ErasureRequest.objects.exists()
     assert take_in(client, str(person.pk)).status_code == 201
     number = ErasureRequest.objects.get().number
+    for name in (number, "ER-2026-9999"):
+        start = {"kind": "retention.erase", "parameters": {"erasure": name}}
+        refused = stranger.post("/api/v1/jobs", start)
+        assert (refused.status_code, refused.json()["rule"]) == (404, "no-request")
     for path in ("", "/receipt"):
         theirs, missing = (stranger.get(f"{ERASURES}/{name}{path}") for name in (number, "ER-2026-9999"))
         assert theirs.status_code == missing.status_code == 404
