@@ -157,8 +157,12 @@ def check_deferred() -> None:
 
 
 def _execute(run: Run) -> Placed | None:
+    has_calls = any(part.is_call for message in run.messages for part in message.parts)
     statement = placing_statement(
-        has_generation=run.generation is not None, has_answer=run.has_answer, moves_head=run.moves_head
+        has_generation=run.generation is not None,
+        has_answer=run.has_answer,
+        moves_head=run.moves_head,
+        has_calls=has_calls,
     )
     parameters: dict[str, Any] = {
         "conversation": run.conversation_id,
@@ -175,7 +179,7 @@ def _execute(run: Run) -> Placed | None:
         "extends_turn": run.digests is None and run.messages[0].role == Role.ASSISTANT,
         "messages": message_rows(run.messages, digests=run.digests),
         "parts": part_rows(run.messages),
-        "calls": call_rows(run.messages, unanswered=run.unanswered),
+        "calls": call_rows(run.messages, unanswered=run.unanswered) if has_calls else None,
         "generation": None if run.generation is None else generation_row(run.generation),
     }
     with connection.cursor() as cursor:

@@ -12,7 +12,7 @@ from conversations.services.rows import (
 
 
 @cache
-def placing_statement(*, has_generation: bool, has_answer: bool, moves_head: bool) -> str:
+def placing_statement(*, has_generation: bool, has_answer: bool, moves_head: bool, has_calls: bool) -> str:
     """The statement's text: fixed but for what it also writes, so that it stays prepared."""
     generation = GENERATION.format(
         leaf="CASE WHEN %(count)s > 1 THEN t.last_seq - 1 ELSE t.parent_seq END"
@@ -20,18 +20,19 @@ def placing_statement(*, has_generation: bool, has_answer: bool, moves_head: boo
         else "t.last_seq",
         message="t.last_seq" if has_answer else "NULL::int",
     )
+    generation_number = "t.generation_number" if has_generation and has_answer else "NULL::int"
     statement = STATEMENT.format(
         next_generation=int(has_generation),
         head=HEAD_SET if moves_head else "",
         head_move=HEAD_MOVE if moves_head else "",
         generation=generation if has_generation else "",
         generation_number="t.generation_number" if has_generation else "NULL::int",
-        part_generation="t.generation_number" if has_generation and has_answer else "NULL::int",
+        # An INSERT without rows would still cost its plan and its triggers.
+        calls=CALLS.format(call_record=CALL_RECORD, generation_number=generation_number) if has_calls else "",
         message_columns=MESSAGE_COLUMNS,
         message_record=MESSAGE_RECORD,
         part_columns=PART_COLUMNS,
         part_record=PART_RECORD,
-        call_record=CALL_RECORD,
     )
     # The driver keeps what it made of a statement only up to 4,096 characters.
     return " ".join(statement.split())
@@ -56,6 +57,14 @@ GENERATION = """
         NULL::conversations_generation, %(generation)s::jsonb || jsonb_build_object(
             'conversation_id', t.id, 'number', t.generation_number,
             'leaf_seq', {leaf}, 'message_seq', {message})) g"""
+
+CALLS = """
+), call AS (
+    INSERT INTO conversations_toolcall
+        (conversation_id, seq, ordinal, call_id, name, status, arguments, generation_number, requested_at)
+    SELECT t.id, t.first_seq + c.place, c.ordinal, c.call_id, c.name, c.status,
+        c.arguments::jsonb, CASE WHEN t.first_seq + c.place = t.last_seq THEN {generation_number} END, %(now)s
+    FROM taken t, json_to_recordset(%(calls)s::json) AS c({call_record})"""
 
 STATEMENT = """
 WITH conversation AS MATERIALIZED (
@@ -95,12 +104,7 @@ WITH conversation AS MATERIALIZED (
         {part_columns}
     FROM taken t, message m, json_to_recordset(%(parts)s::json) AS p({part_record})
     WHERE m.seq = t.first_seq + p.place
-), call AS (
-    INSERT INTO conversations_toolcall
-        (conversation_id, seq, ordinal, call_id, name, status, arguments, generation_number, requested_at)
-    SELECT t.id, t.first_seq + c.place, c.ordinal, c.call_id, c.name, c.status,
-        c.arguments::jsonb, CASE WHEN t.first_seq + c.place = t.last_seq THEN {part_generation} END, %(now)s
-    FROM taken t, json_to_recordset(%(calls)s::json) AS c({call_record}){head_move}{generation}
+{calls}{head_move}{generation}
 )
 SELECT first_seq, last_seq, head_move, {generation_number} FROM taken t
 """

@@ -8,9 +8,14 @@ from conversations.services.placing_statement import placing_statement
 LONGEST, MOST_PARAMETERS = 4096, 50
 
 
-@pytest.mark.parametrize(("has_generation", "has_answer", "moves_head"), product([False, True], repeat=3))
-def test_every_variant_stays_within_what_the_driver_keeps(has_generation, has_answer, moves_head):
-    statement = placing_statement(has_generation=has_generation, has_answer=has_answer, moves_head=moves_head)
+VARIANTS = ("has_generation", "has_answer", "moves_head", "has_calls")
+
+
+@pytest.mark.parametrize(
+    "chosen", [dict(zip(VARIANTS, v, strict=True)) for v in product([False, True], repeat=4)]
+)
+def test_every_variant_stays_within_what_the_driver_keeps(chosen):
+    statement = placing_statement(**chosen)
 
     assert len(statement) <= LONGEST
     assert statement.count("%(") <= MOST_PARAMETERS
