@@ -16,6 +16,7 @@ from console.home.waiting import Asked, Waiting, size_of
 from conversations.models import RawBody
 from conversations.vocabulary import RawClass
 from jobs.models import JobRun, RunState
+from ledger.integrity.verifying import KIND as INTEGRITY
 from ledger.models import WebhookEvent
 
 _FAILED_JOBS_SINCE: Final = timedelta(days=7)
@@ -53,6 +54,23 @@ def _failed_jobs(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
         )
 
 
+def _integrity(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
+    """Rules of the last integrity run that did not hold: an archive file that is missing, a broken tree."""
+    last = JobRun.objects.filter(kind=INTEGRITY, state=RunState.SUCCEEDED).order_by("-queued_at").first()
+    rules = (last.report or {}).get("rules", {}) if last is not None else {}
+    broken = sum(rule["broken"] > 0 for rule in rules.values())
+    if last is not None and broken:
+        yield Waiting(
+            "Operations",
+            "Rules of the store that do not hold",
+            broken,
+            last.finished_at,
+            reverse("console:job-run", args=[last.pk]),
+            "Read which, and where",
+            is_late=True,
+        )
+
+
 def _quarantine(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
     """Conversations with nodes that are no messages; those of before were looked at, or never will be."""
     since = days_back(_QUARANTINED_DAYS, now=now)
@@ -76,5 +94,6 @@ def _quarantine(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
 OPERATIONS: Final[tuple[tuple[RightName, Asked], ...]] = (
     (RightName.REPROCESS_EVENTS, _events),
     (RightName.READ_JOBS, _failed_jobs),
+    (RightName.READ_JOBS, _integrity),
     (RightName.READ_RAW, _quarantine),
 )

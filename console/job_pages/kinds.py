@@ -56,7 +56,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(
         "ledger.verify_integrity",
         "Verify integrity",
-        "Proves that the invariants of trees and ledger hold, or names where they do not.",
+        "Proves that the invariants of trees and ledger hold and opens every archive, or says where not.",
     ),
     Kind(
         "retention.purge",

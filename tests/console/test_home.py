@@ -10,23 +10,28 @@ from access.models import Realm
 from access.rights import RoleName
 from conversations.drafts import MessageDraft
 from conversations.ids import mint_id
+from conversations.models import Archive
+from conversations.services.appending import append_message
 from conversations.vocabulary import Role
 from jobs.models import JobRun
+from jobs.services.starting import start_job
+from ledger.integrity.verifying import verify_integrity
 from ledger.models import Finding, ReconciliationRun
 from ledger.services.compensating import request_compensation
 from ledger.vocabulary import CompensationReason
+from retention.archiving import archive_bytes
 from retention.models import ErasureRequest
 from retention.services.holds import place_hold, request_release
 from tests.console import money
-from tests.console.conftest import NOW
+from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import user
 from tests.conversations.schema.rows import insert
 
 # The session, the user, two of permissions, the reach; nine that count or sum what waits for finance,
-# and the failed jobs; recent work; the schedule; the header's staff.
+# the failed jobs and the last integrity run; recent work; the schedule; the header's staff.
 # Twelve more: to read as the reader, and to step out of it for the access log, the reasons and the walk to
 # what is abandoned, which is done once for its count and its sums.
-QUERIES = 29
+QUERIES = 30
 
 
 @pytest.fixture
@@ -231,6 +236,30 @@ def test_a_failed_job_waits_for_who_sees_jobs_and_health_is_shown(log_in):
         "ledger.sweep"
     ] == "failed"
     assert log_in(RoleName.SUPPORT).get("/").context["schedule"] is None
+
+
+def test_what_the_integrity_job_found_waits_until_it_is_mended(log_in, make_conversation, settings, tmp_path):
+    backend = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = {**settings.STORAGES, "blobs": backend}
+    talk = make_conversation()
+    append_message(conversation_id=talk.pk, message=user(), actor=CUSTOMER, now=NOW)
+    archive_bytes(conversation_id=talk.pk, now=NOW)
+    path = tmp_path / Archive.objects.get().storage_key
+    whole = path.read_bytes()
+    path.unlink()
+    auditor = log_in(RoleName.AUDITOR)
+
+    verify()
+    assert lines(auditor.get("/")) == {"Rules of the store that do not hold": (1, [])}
+    path.write_bytes(whole)
+    verify()
+
+    assert lines(auditor.get("/")) == {}
+
+
+def verify():
+    run = start_job(kind="ledger.verify_integrity", requested_by=("job", "test"), now=datetime.now(UTC))
+    verify_integrity(run_id=run.pk)
 
 
 def test_recent_work_is_what_the_access_log_has_each_thing_once(log_in, make_conversation, account, open_for):
