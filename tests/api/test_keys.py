@@ -4,10 +4,14 @@ import hashlib
 from datetime import timedelta
 
 import pytest
+from django.core.cache import caches
+from django.core.cache.backends.redis import RedisCache
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
+from structlog.testing import capture_logs
 
+from access.api.throttling import KeyThrottle
 from access.models import AccessEntry, ApiKey, Scope
 from access.models.log import AccessAction, TargetKind
 from access.services.keys import KeyEndedError, find_key, note_use, revoke_key, rotate_key
@@ -137,3 +141,19 @@ def test_a_key_has_so_many_requests_a_minute(issue, client_of):
     assert 1 <= int(answer["Retry-After"]) <= 60
     assert answer.json()["rule"] == "too-many-requests"
     assert client_of(issue()).get(ADDRESS).status_code == 200
+
+
+def test_requests_go_on_while_the_cache_is_away(issue, client_of, monkeypatch):
+    nowhere = RedisCache("redis://127.0.0.1:9/0", {"OPTIONS": {"socket_connect_timeout": 1}})
+    monkeypatch.setattr(KeyThrottle, "cache", nowhere)
+    monkeypatch.setattr(KeyThrottle, "asks_again_at", 0.0)
+    client = client_of(issue(requests_per_minute=1))
+    with capture_logs() as lines:
+        assert [client.get(ADDRESS).status_code for _ in range(3)] == [200, 200, 200]
+    assert [(line["event"], line["error"]) for line in lines] == [
+        ("requests_not_counted", "ConnectionError")
+    ]
+    # It is back.
+    monkeypatch.setattr(KeyThrottle, "cache", caches["default"])
+    monkeypatch.setattr(KeyThrottle, "asks_again_at", 0.0)
+    assert [client.get(ADDRESS).status_code for _ in range(2)] == [200, 429]
