@@ -48,7 +48,10 @@ class TakenIn:
 
 def parse(body: bytes) -> dict[str, Any]:
     """Read an event's JSON without a float in it; ValueError where it is no object."""
-    value = json.loads(body, parse_float=Decimal)
+    try:
+        value = json.loads(body, parse_float=Decimal)
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     return value

@@ -5,8 +5,9 @@ from django.db import transaction
 
 from ledger.errors import InsideTransactionError
 from ledger.models import Compensation, Contradiction, Dispute, EffectReference, ToolEffect, WebhookEvent
+from ledger.processors.stripe.reader import StripeReader
 from ledger.querysets import find_effects_by_reference, open_disputes_of, unmatched_events
-from ledger.services.events import take_in_event, work_event
+from ledger.services.events import parse, take_in_event, work_event
 from ledger.services.sending import mark_sent
 from tests.ledger.conftest import LATER, NOW
 from tests.ledger.stripe_events import CREATED, charge, dispute, event, refund
@@ -216,3 +217,46 @@ def test_events_are_not_worked_on_inside_a_transaction(open_effect, charged):
 
     with pytest.raises(InsideTransactionError), transaction.atomic():
         work_event(event_id=taken.event.pk, now=LATER)
+
+
+HOSTILE = [None, "", -1, 10**30, 1.5, True, "x" * 5000, "\x00", "\ud83d", [], {}, {"id": None}]
+NAMED_AS = {"charge": "charge.succeeded", "refund": "refund.created", "dispute": "charge.dispute.created"}
+
+
+@pytest.mark.parametrize("made", [charge, refund, dispute], ids=["charge", "refund", "dispute"])
+def test_whatever_stands_in_a_field_is_read_as_what_a_column_holds(made):
+    kind = str(made()["object"])
+    for field in (*made(), "refunds", "failure_reason", "last_payment_error"):
+        for value in HOSTILE:
+            carried = {**made(), field: value}
+            seen = StripeReader().read_event(parse(event(NAMED_AS[kind], carried, event_id="evt_1"))).seen
+
+            for one in seen:
+                told = {name: getattr(one, name) for name in one.__dataclass_fields__}
+                words = [word for word in told.values() if isinstance(word, str)]
+                assert all(len(word) <= 255 and "\x00" not in word for word in words)
+                assert all(word.encode() for word in words if word)
+                assert told["reference"]
+                assert told["amount_minor"] is None or abs(told["amount_minor"]) < 2**63
+
+
+@pytest.mark.parametrize("value", ["x" * 5000, "\x00", "\ud83d", 10**30])
+def test_an_event_whose_every_field_is_hostile_is_kept_and_moves_nothing(open_effect, value):
+    carried = dict.fromkeys((*charge(), "reason"), value) | {"object": "dispute"}
+
+    heard = hear("charge.dispute.created", carried, "evt_1")
+
+    assert books(open_effect) == ("pending", None, 0)
+    assert WebhookEvent.objects.get() == heard
+
+
+def test_a_currency_is_never_taken_for_the_one_that_it_begins_like(open_effect, charged):
+    hear("charge.succeeded", charged(currency="usdt", amount=5, amount_captured=5), "evt_1")
+
+    assert books(open_effect) == ("applied", None, 0)
+    assert Contradiction.objects.get().kind == "other_currency"
+
+
+def test_an_event_nested_without_end_is_none():
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parse(b'{"data":' + b"[" * 100_000)

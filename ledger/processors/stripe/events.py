@@ -38,7 +38,7 @@ def anchor_of(carried: Body) -> str:
 
 
 def _seen_in(carried: Body, *, source: EvidenceSource, **seen: Any) -> list[AnySeen]:
-    kind = text(carried, "object")
+    kind = text(carried, "object") if id_of(carried) else ""
     key = seen.pop("key")
     if kind == "payment_intent":
         return [objects.intent_seen(carried, source=source, idempotency_key=key, **seen)]
@@ -62,7 +62,7 @@ def _embedded_refunds(charge: Body, *, source: EvidenceSource, **seen: Any) -> l
     return [
         objects.refund_seen({"charge": charge.get("id"), **refund}, source=source, **seen)
         for refund in data
-        if isinstance(refund, Mapping)
+        if isinstance(refund, Mapping) and id_of(refund)
     ]
 
 

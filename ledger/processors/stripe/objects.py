@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from conversations.wire.literals import readable_copy
 from ledger.evidence import (
     COMPENSATION_METADATA,
     EFFECT_METADATA,
@@ -32,19 +33,27 @@ _REFUND_OUTCOMES = {
     "failed": EffectState.FAILED,
     "canceled": EffectState.FAILED,
 }
+_LONGEST = 255
+_MOST = 2**63 - 1
+_NO_CURRENCY = "xxx"
 _CLOSED_DISPUTES = frozenset({"won", "lost", "warning_closed", "prevented", "charge_refunded"})
 
 
 def moment(seconds: Any) -> datetime | None:
-    is_number = isinstance(seconds, int) and not isinstance(seconds, bool)
-    return datetime.fromtimestamp(seconds, UTC) if is_number else None
+    """Return the moment; None where there is none, or none that a clock can show."""
+    if not isinstance(seconds, int) or isinstance(seconds, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def id_of(value: Any) -> str:
     """Return an id, whether the field holds it or the whole object."""
     if isinstance(value, Mapping):
         value = value.get("id")
-    return value if isinstance(value, str) else ""
+    return _storable(value) if isinstance(value, str) else ""
 
 
 def intent_seen(intent: Body, *, source: EvidenceSource, **seen: Any) -> OutcomeSeen:
@@ -54,8 +63,9 @@ def intent_seen(intent: Body, *, source: EvidenceSource, **seen: Any) -> Outcome
     if status == "requires_payment_method" and intent.get("last_payment_error"):
         outcome = EffectState.FAILED
     charge = id_of(intent.get("latest_charge"))
-    if not charge and intent.get("last_payment_error"):
-        charge = id_of(intent["last_payment_error"].get("charge"))
+    error = intent.get("last_payment_error")
+    if not charge and isinstance(error, Mapping):
+        charge = id_of(error.get("charge"))
     references = [(ReferenceKind.INTENT, id_of(intent))]
     if charge:
         references.append((ReferenceKind.CHARGE, charge))
@@ -161,12 +171,24 @@ def uuid_in(metadata: Body, name: str) -> UUID | None:
 
 def text(body: Body, name: str) -> str:
     value = body.get(name)
-    return value if isinstance(value, str) else ""
+    return _storable(value) if isinstance(value, str) else ""
 
 
 def whole(body: Body, name: str) -> int | None:
+    """Return a whole number that a column of money holds; None for anything else."""
     value = body.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    is_whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _MOST
+    return value if is_whole else None
+
+
+def currency_of(body: Body) -> str:
+    """Return the code of the currency; what is none is XXX, and never the beginning of another one."""
+    code = text(body, "currency").lower()
+    return code if len(code) in (0, 3) else _NO_CURRENCY
+
+
+def _storable(value: str) -> str:
+    return readable_copy(value)[:_LONGEST]
 
 
 def _common(body: Body, source: EvidenceSource, seen: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,7 +197,7 @@ def _common(body: Body, source: EvidenceSource, seen: Mapping[str, Any]) -> dict
         "processor": NAME,
         "source": source,
         "status": text(body, "status"),
-        "currency": text(body, "currency").lower()[:3],
+        "currency": currency_of(body),
         "occurred_at": moment(body.get("created")),
         "effect_id": uuid_in(metadata, EFFECT_METADATA),
         "idempotency_key": text(metadata, KEY_METADATA),
