@@ -7,6 +7,7 @@ use the ORM. A path's numbers ascend, so nothing above the leaf is ever read.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -122,34 +123,26 @@ def _walk(parents: dict[int, int | None], leaf_seq: int) -> list[int]:
     return seqs
 
 
-# Messages first, by number; then parts by number and place.
-def _place_in_answer(row: tuple) -> tuple[bool, int, int]:
-    return row[1] is not None, row[0], row[1] or 0
-
-
 _BYTES_ARE_HERE = frozenset({PartBytes.PRESENT.value, PartBytes.REDACTED.value})
 
 
 def _assemble(conversation_id: UUID, rows: list[tuple], *, with_bytes: bool) -> list[StoredMessage]:
-    messages: dict[int, StoredMessage] = {}
     in_blobs: dict[int, list[PartDraft]] = {}
     in_archive: list[tuple[StoredMessage, int]] = []
-    # Nearly in order as they come, so that this is one pass; messages stand before parts.
-    rows.sort(key=_place_in_answer)
-    for row in rows:
-        ordinal = row[1]
-        if ordinal is None:
-            messages[row[0]] = _message(row)
-            continue
+    # Nearly in order as they come, so that sorting is one pass.
+    messages = {row[0]: _message(*row) for row in sorted(_heads(rows), key=_BY_SEQ)}
+    for row in sorted(_parts(rows), key=_BY_PLACE):
         message = messages[row[0]]
-        part = _part(row)
+        part = _part(*row)
         message.draft.parts.append(part)
-        if row[14] not in _BYTES_ARE_HERE:
+        state, blob_id = row[14], row[15]
+        if state not in _BYTES_ARE_HERE:
+            ordinal = row[1]
             message.lost_parts.append(ordinal)
-            if row[14] == PartBytes.ARCHIVED:
+            if state == PartBytes.ARCHIVED:
                 in_archive.append((message, ordinal))
-        elif row[15] is not None:
-            in_blobs.setdefault(row[15], []).append(part)
+        elif blob_id is not None:
+            in_blobs.setdefault(blob_id, []).append(part)
     if in_blobs and with_bytes:
         _fill_from_blobs(in_blobs)
     if in_archive and with_bytes:
@@ -157,31 +150,56 @@ def _assemble(conversation_id: UUID, rows: list[tuple], *, with_bytes: bool) -> 
     return list(messages.values())
 
 
-def _message(row: tuple) -> StoredMessage:
-    seq, _, role, provider_role, path_digest, shell, is_hidden, dialect, client_message_id = row[:9]
-    parent_seq, answers_seq, token_count, created_at, occurred_at = row[16:]
+_BY_SEQ, _BY_PLACE = itemgetter(0), itemgetter(0, 1)
+
+
+def _heads(rows: list[tuple]) -> list[tuple]:
+    return [row for row in rows if row[1] is None]
+
+
+def _parts(rows: list[tuple]) -> list[tuple]:
+    return [row for row in rows if row[1] is not None]
+
+
+# A path has hundreds of rows: they are taken apart by the call itself, and laid out by position.
+def _message(
+    seq: int,
+    _: None,
+    role: str,
+    provider_role: str,
+    path_digest: bytes | None,
+    shell: str | None,
+    is_hidden: bool,
+    dialect: str,
+    client_message_id: str | None,
+    *others: Any,
+) -> StoredMessage:
+    parent_seq, answers_seq, token_count, created_at, occurred_at = others[7:]
+    draft = MessageDraft(
+        _ROLES[role], [], provider_role, shell, client_message_id, token_count, occurred_at, is_hidden
+    )
     return StoredMessage(
-        seq,
-        parent_seq,
-        answers_seq,
-        _DIALECTS.get(dialect),
-        path_digest,
-        created_at,
-        MessageDraft(
-            role=_ROLES[role],
-            provider_role=provider_role,
-            shell=shell,
-            client_message_id=client_message_id,
-            token_count=token_count,
-            occurred_at=occurred_at,
-            is_hidden=is_hidden,
-        ),
-        [],
+        seq, parent_seq, answers_seq, _DIALECTS.get(dialect), path_digest, created_at, draft, []
     )
 
 
-def _part(row: tuple) -> PartDraft:
-    _, _, kind, text, payload, shell, is_text_copy, provider_type, tool_call_id, tool_name, status = row[:11]
+def _part(
+    _: int,
+    __: int,
+    kind: str,
+    text: str | None,
+    payload: bytes | None,
+    shell: str | None,
+    is_text_copy: bool,
+    provider_type: str,
+    tool_call_id: str | None,
+    tool_name: str | None,
+    status: str | None,
+    orphan: bool,
+    media_type: str,
+    is_minted_id: bool,
+    *others: Any,
+) -> PartDraft:
     return PartDraft(
         _TYPES[kind],
         text,
@@ -192,9 +210,9 @@ def _part(row: tuple) -> PartDraft:
         tool_call_id,
         tool_name,
         None if status is None else _STATUSES[status],
-        row[11],
-        row[12],
-        row[13],
+        orphan,
+        media_type,
+        is_minted_id,
     )
 
 
