@@ -64,6 +64,22 @@ def test_a_program_that_ends_sends_what_it_has(start):
     assert recorded() == ["a"]
 
 
+def test_a_program_that_holds_its_recorder_no_more_sends_what_it_has(start):
+    process = start("""
+        def work():
+            settings = {"url": "URL", "key": "KEY", "spool": "SPOOL"}
+            settings = {name: os.environ["COUNTERFOIL_" + named] for name, named in settings.items()}
+            call(client_of(Recorder(**settings)), "a")
+        work()
+        import gc
+        gc.collect()
+    """)
+    _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 0, errors
+    assert recorded() == ["a"]
+
+
 def test_a_program_that_ends_while_the_store_is_down_leaves_it_to_the_next(start, store, spool):
     store.close()
     process = start('call(client_of(recorder()), "a")')
@@ -104,6 +120,12 @@ def test_forked_processes_send_their_own_and_double_nothing(start, spool):
         shared = recorder()
         call(client_of(shared), "parent-before")
         children = []
+        if (idle := os.fork()) == 0:
+            # What never records has no threads, and ends as any process does.
+            import threading
+            assert threading.active_count() == 1, threading.enumerate()
+            sys.exit(0)
+        children.append(idle)
         for number in range(3):
             child = os.fork()
             if child == 0:
@@ -118,7 +140,7 @@ def test_forked_processes_send_their_own_and_double_nothing(start, spool):
     """)
     output, errors = process.communicate(timeout=90)
 
-    assert (process.returncode, output.strip()) == (0, "[0, 0, 0]"), errors
+    assert (process.returncode, output.strip()) == (0, "[0, 0, 0, 0]"), errors
     assert recorded() == ["child-0", "child-1", "child-2", "parent-after", "parent-before"]
     assert files(spool) == []
 

@@ -90,7 +90,7 @@ def test_a_stream_is_recorded_as_it_came_and_passed_on_as_it_comes(recorder, cla
 
 
 def test_the_caller_gets_the_first_event_before_the_last_is_sent(claude, provider):
-    provider.answer = streamed("he", "llo", pause=0.3)
+    provider.answer = streamed("he", "llo", pause=3.0)
     arrived = threading.Event()
 
     def read():
@@ -98,7 +98,7 @@ def test_the_caller_gets_the_first_event_before_the_last_is_sent(claude, provide
         arrived.set()
 
     threading.Thread(target=read, daemon=True).start()
-    assert arrived.wait(1.2), "the whole answer takes more than two seconds"
+    assert arrived.wait(15), "the whole answer takes more than twenty seconds"
 
 
 def test_a_stream_that_the_caller_closes_is_recorded_as_cut_off(recorder, claude, provider):

@@ -36,7 +36,7 @@ _LONGEST_WAIT_OF_SOMEBODY: Final = 0.5
 _ADOPT_EVERY: Final = 60.0
 # After so many failures of one exchange, while the store is up, the others go first.
 _PATIENCE: Final = 5
-# At the end the sender may still hang in a request; the process does not wait for it longer than this.
+# At the end a thread may still hang, in a request or a write; the process waits no longer than this.
 _LAST_WAIT: Final = 0.5
 
 Maker = Callable[[int, Ticket], Parcel]
@@ -140,7 +140,7 @@ class Delivery:
             self._is_closed = True
         deadline = time.monotonic() + seconds
         self._inbox.close()
-        self._keeper.join(max(0.0, seconds))
+        self._keeper.join(max(_LAST_WAIT, seconds))
         self.wait_for(self.waiting(), seconds=deadline - time.monotonic())
         with self._changed:
             self._is_ending = True
@@ -150,7 +150,7 @@ class Delivery:
             self.lose(parcel.ticket, "the process ends, and there is no disk to keep it on")
         if not self._sender.is_alive():
             self._holding.close()
-        self.store.close()
+            self.store.close()
 
     def abandon_in_child(self) -> None:
         """After a fork: threads, and what they held, stayed with the parent."""

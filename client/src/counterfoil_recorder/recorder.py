@@ -6,8 +6,8 @@ import functools
 import inspect
 import logging
 import os
+import threading
 import time
-import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -60,7 +60,7 @@ class Recorder:
         self._account = account
         self._retries = Retries()
         self._make = functools.partial(
-            _delivery,
+            _deliver_to,
             url=url,
             key=key,
             spool=None if spool is None else Path(spool),
@@ -68,11 +68,22 @@ class Recorder:
             spool_first=spool_first,
             limits=limits or Limits(),
         )
+        self._made: Delivery | None = None
+        self._making = threading.Lock()
         try:
-            self._delivery: Delivery = self._make()
+            self._made = self._make()
         except OSError as error:
             raise ConfigurationError(f"the spool cannot be used: {error}") from error
         _all.add(self)
+
+    @property
+    def _delivery(self) -> Delivery:
+        """The threads of this process; those of a forked one begin with its first call."""
+        if self._made is None:
+            with self._making:
+                if self._made is None:
+                    self._made = self._make()
+        return self._made
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -146,7 +157,8 @@ class Recorder:
     def close(self, timeout: float = _AT_EXIT_SECONDS) -> None:
         """Send what can be sent within the time and leave the rest in the spool. Calls go on unrecorded."""
         _all.discard(self)
-        self._delivery.close(seconds=timeout)
+        if self._made is not None:
+            self._made.close(seconds=timeout)
 
     def __enter__(self) -> Self:
         return self
@@ -159,12 +171,13 @@ class Recorder:
     ) -> None:
         self.close()
 
-    def start_again_in_child(self) -> None:
-        """Give a forked process threads and a spool folder of its own."""
-        self._delivery.abandon_in_child()
+    def forget_in_child(self) -> None:
+        """After a fork: threads, and what they hold, stayed with the parent."""
+        if self._made is not None:
+            self._made.abandon_in_child()
+        self._made, self._making = None, threading.Lock()
         self._unscoped = Scope(account=self._account)
         self._retries = Retries()
-        self._delivery = self._make()
 
     def _begin(self, library: Library, dialect: str, provider: str, request: Any) -> Attempt | None:
         try:
@@ -199,25 +212,26 @@ class Recorder:
         raise StoreUnavailable(f"exchange {named} {what} the store; the effect must not begin")
 
 
-def _delivery(
+def _deliver_to(
     *, url: str, key: str, spool: Path | None, timeout: float, spool_first: bool, limits: Limits
 ) -> Delivery:
     store = Store(url=url, key=key, timeout=timeout)
     return Delivery(store=store, spool=spool, limits=limits, spool_first=spool_first)
 
 
-_all: "weakref.WeakSet[Recorder]" = weakref.WeakSet()
+# Those that are not closed. What is on its way must not be lost because nobody holds the recorder any more.
+_all: set[Recorder] = set()
 
 
 def _close_all() -> None:
-    for recorder in list(_all):
+    for recorder in tuple(_all):
         recorder.close()
 
 
-def _start_again_in_child() -> None:
-    for recorder in list(_all):
-        recorder.start_again_in_child()
+def _forget_in_child() -> None:
+    for recorder in tuple(_all):
+        recorder.forget_in_child()
 
 
 atexit.register(_close_all)
-os.register_at_fork(after_in_child=_start_again_in_child)
+os.register_at_fork(after_in_child=_forget_in_child)
