@@ -58,13 +58,15 @@ def moment(text: str, zone: ZoneInfo) -> datetime:
         plain = datetime(
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=UTC
         )
-    except ValueError as error:
+        if offset in ("Z", "UTC"):
+            return plain
+        if offset:
+            return datetime.fromisoformat(f"{plain.replace(tzinfo=None).isoformat()}{offset}").astimezone(UTC)
+        return _in_zone(plain, zone, text)
+    except CellError:
+        raise
+    except (ValueError, OverflowError) as error:
         raise CellError(f"“{text[:40]}” is no date of the calendar") from error
-    if offset in ("Z", "UTC"):
-        return plain
-    if offset:
-        return datetime.fromisoformat(f"{plain:%Y-%m-%dT%H:%M:%S}{offset}").astimezone(UTC)
-    return _in_zone(plain, zone, text)
 
 
 def _in_zone(plain: datetime, zone: ZoneInfo, text: str) -> datetime:

@@ -68,3 +68,23 @@ def test_a_date_of_some_locale_or_none_is_refused(text: str):
 def test_an_hour_that_clocks_showed_twice_or_never_is_refused(text: str):
     with pytest.raises(CellError, match="twice or never"):
         cells.moment(text, ZoneInfo("Europe/Paris"))
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("0001-01-01T00:00:00+05:00", "UTC"),
+        ("9999-12-31T23:59:59-05:00", "UTC"),
+        ("9999-12-31 23:59:59", "America/New_York"),
+        ("2026-03-04T10:00:00+99:99", "UTC"),
+    ],
+)
+def test_a_moment_that_no_clock_shows_is_refused(text: str, zone: str):
+    with pytest.raises(CellError, match="no date of the calendar"):
+        cells.moment(text, ZoneInfo(zone))
+
+
+def test_an_offset_of_the_cell_wins_over_the_zone():
+    assert cells.moment("2026-03-04T10:00:00+02:00", ZoneInfo("Asia/Tokyo")) == datetime(
+        2026, 3, 4, 8, tzinfo=UTC
+    )
