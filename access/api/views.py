@@ -32,6 +32,7 @@ from access.actors import Actor
 from access.addresses import address_of
 from access.api.authentication import Application, KeyAuthentication
 from access.api.idempotency import KEPT_HEADERS, begin_once, replayed
+from access.api.negotiation import ByAccept
 from access.api.parsing import JsonParser
 from access.api.throttling import KeyThrottle
 from access.models import ApiKey, Scope, StoredAnswer
@@ -71,6 +72,7 @@ class ApiView(APIView):
     throttle_classes = (KeyThrottle,)
     parser_classes: Sequence[type[BaseParser]] = (JsonParser,)
     renderer_classes: Sequence[type[BaseRenderer]] = (JSONRenderer,)
+    content_negotiation_class = ByAccept
     scopes: ClassVar[dict[str, Scope]]
     # Where the body's own id makes the request once only, its answer is not kept a second time.
     is_once_by_itself: ClassVar[bool] = False

@@ -1,7 +1,8 @@
-"""Every refusal as problem details (RFC 9457), with a pointer to the place in the request's body.
+"""Every refusal as problem details (RFC 9457), with a pointer to the place in the request.
 
 `type` is a URN that ends in a stable code, the same one as `rule`; `place` names the row of the
-store that speaks against it, `errors` the members of the body (as JSON pointers, RFC 6901).
+store that speaks against it, `errors` the members of the body (as JSON pointers, RFC 6901) or,
+where a request has no body, the parameters of its address.
 """
 
 import math
@@ -24,6 +25,7 @@ from conversations.paging import BadCursorError
 from jobs.services.starting import OverlapError
 
 MEDIA_TYPE: Final = "application/problem+json"
+_WITHOUT_BODY: Final = frozenset({"GET", "HEAD"})
 _log = structlog.get_logger(__name__)
 
 
@@ -36,7 +38,7 @@ class ProblemRenderer(JSONRenderer):
 
 @dataclass(slots=True)
 class Problem:
-    """One refusal. `errors` name members of the request's body."""
+    """One refusal. `errors` name members of the request's body, or parameters of its address."""
 
     status: int
     rule: str
@@ -49,7 +51,7 @@ class Problem:
 def answer_problem(exc: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler. What is no refusal goes on as an error of ours: logged, and a plain 500."""
     request: HttpRequest = context["request"]._request  # noqa: SLF001 -- DRF has no other way to it
-    problem = _problem_of(exc)
+    problem = _of_parameters(exc, request) or _problem_of(exc)
     if problem is None:
         _log.exception("request_failed", path=request.path, exc_info=exc)
         problem = server_problem()
@@ -99,6 +101,19 @@ def _problem_of(exc: Exception) -> Problem | None:
     return _of_ours(exc) or _of_rest_framework(exc) or _of_django(exc)
 
 
+def _of_parameters(exc: Exception, request: HttpRequest) -> Problem | None:
+    """What cannot be taken of a request without a body stands in its address."""
+    if not isinstance(exc, ValidationError) or request.method not in _WITHOUT_BODY:
+        return None
+    errors = [{"parameter": error.pop("pointer").removeprefix("#/"), **error} for error in _errors_of(exc)]
+    return Problem(
+        exc.status_code,
+        "invalid",
+        "the address has parameters that cannot be taken; `errors` names each",
+        errors=errors,
+    )
+
+
 def _of_ours(exc: Exception) -> Problem | None:
     match exc:
         case StoreError():
@@ -123,7 +138,7 @@ def _of_rest_framework(exc: Exception) -> Problem | None:
                 exc.status_code,
                 "invalid",
                 "the request has members that cannot be taken; `errors` names each",
-                errors=list(_errors(exc.get_full_details(), "#")),
+                errors=_errors_of(exc),
             )
         case Throttled():
             wait = math.ceil(getattr(exc, "wait", None) or 1)
@@ -155,6 +170,10 @@ def _of_one_of_its_own(exc: APIException) -> Problem:
     code = exc.get_codes()
     rule = code.replace("_", "-") if isinstance(code, str) else "refused"
     return Problem(exc.status_code, rule, str(exc.detail), place=getattr(exc, "place", ""), headers=headers)
+
+
+def _errors_of(exc: ValidationError) -> list[dict[str, str]]:
+    return list(_errors(exc.get_full_details(), "#"))
 
 
 def _errors(details: Any, pointer: str) -> Iterator[dict[str, str]]:

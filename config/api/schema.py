@@ -20,6 +20,7 @@ _ALWAYS: Final = {
     "400": "The request is malformed; `errors` names each member.",
     "401": "No key, or one that is unknown, expired or revoked.",
     "403": "The key lacks the scope that this needs.",
+    "406": "`Accept` names no media type that this address answers in.",
     "429": "The key has used up its requests of this minute; `Retry-After` says when the next begins.",
 }
 _NAMING_SOMETHING: Final = {"404": "There is no such thing in the key's realm."}
@@ -33,9 +34,14 @@ _WRITING: Final = {
 
 
 class ProblemError(serializers.Serializer):
-    """One member of the request that cannot be taken."""
+    """One member of the body, or one parameter of the address, that cannot be taken."""
 
-    pointer = serializers.CharField(help_text="JSON pointer into the request's body (RFC 6901), after `#`.")
+    pointer = serializers.CharField(
+        required=False, help_text="JSON pointer into the request's body (RFC 6901), after `#`."
+    )
+    parameter = serializers.CharField(
+        required=False, help_text="In place of `pointer` where the request has no body."
+    )
     rule = serializers.CharField()
     detail = serializers.CharField()
 

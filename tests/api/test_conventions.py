@@ -27,6 +27,7 @@ from access.services.answers import (
     forget_answers,
     keep_answer,
 )
+from conversations.api.listing import limit_of
 from conversations.errors import ConflictError, NotFoundError, StoreError
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -49,6 +50,7 @@ class Bench(ApiView):
     error: ClassVar[Exception | None] = None
 
     def get(self, request):
+        limit_of(request)
         with connection.cursor() as cursor:
             cursor.execute("SELECT current_user::text, current_setting('counterfoil.realms', true)")
             role, realms = cursor.fetchone()
@@ -68,12 +70,12 @@ def bench(monkeypatch):
     return Bench
 
 
-def ask(view, issued, method="post", body=None, **headers):
+def ask(view, issued, method="post", body=None, path="/api/v1/bench", **headers):
     data = {"lines": [{"amount": 1}]} if body is None else body
     make = getattr(FACTORY, method)
     arguments = {"format": "json"} if method == "post" else {}
     request = make(
-        "/api/v1/bench",
+        path,
         data if method == "post" else None,
         HTTP_AUTHORIZATION=f"Bearer {issued.secret}",
         **headers,
@@ -119,6 +121,55 @@ def test_a_wrong_member_is_named_by_its_pointer(issue, bench):
     assert answer.data["errors"] == [
         {"pointer": "#/lines/1/amount", "rule": "invalid", "detail": "A valid integer is required."}
     ]
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_a_wrong_parameter_is_named_as_one(issue, bench, method):
+    answer = ask(bench, issue(), method=method, path="/api/v1/bench?limit=0")
+    assert answer.status_code == 400
+    assert answer.data["errors"] == [
+        {"parameter": "limit", "rule": "invalid", "detail": "a whole number from 1 to 200"}
+    ]
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_answer_that_is_not_acceptable_is_refused_before_anything_is_done(issue, bench, method):
+    answer = ask(bench, issue(), method=method, HTTP_ACCEPT="application/xml", HTTP_IDEMPOTENCY_KEY="a")
+    assert (answer.status_code, answer.data["rule"]) == (406, "not-acceptable")
+    assert answer["Content-Type"] == "application/problem+json"
+    assert bench.done == []
+    assert not StoredAnswer.objects.exists()
+
+
+def test_a_media_type_that_is_not_taken_is_refused(issue, bench):
+    request = FACTORY.post(
+        "/api/v1/bench", "a", content_type="text/plain", HTTP_AUTHORIZATION=f"Bearer {issue().secret}"
+    )
+    answer = bench.as_view()(request)
+    assert (answer.status_code, answer.data["rule"]) == (415, "unsupported-media-type")
+    assert bench.done == []
+
+
+def test_the_address_does_not_choose_the_media_type(issue, bench):
+    assert ask(bench, issue(), method="get", path="/api/v1/bench?format=xml").status_code == 200
+
+
+def test_a_head_is_a_get_without_its_body(client):
+    answer = client.head("/api/v1/key")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert client.head("/api/v1/nothing").status_code == 404
+
+
+def test_options_tell_the_methods_to_whoever_has_a_key(client):
+    answer = client.options("/api/v1/conversations")
+    assert (answer.status_code, answer["Allow"]) == (200, "GET, POST, HEAD, OPTIONS")
+    client.credentials()
+    assert client.options("/api/v1/conversations").status_code == 401
+
+
+def test_pages_of_other_origins_may_not_read_answers(client):
+    answer = client.get("/api/v1/key", HTTP_ORIGIN="https://elsewhere.example")
+    assert [name for name in answer.headers if name.lower().startswith("access-control")] == []
 
 
 def test_a_refusal_may_quote_what_no_answer_can_hold(issue, bench, monkeypatch):
