@@ -31,7 +31,7 @@ INSERT INTO ledger_disputeversion (dispute_id, number, known_at, status, amount_
 SELECT d.id, row_number() OVER upto, e.at, d.status, d.amount_minor, d.currency, e.closed_at
 FROM ledger_dispute d CROSS JOIN LATERAL (VALUES
     (CASE WHEN d.closed_at IS NULL THEN d.seen_at ELSE d.opened_at END, NULL::timestamptz, 1),
-    (greatest(d.closed_at, d.opened_at), d.closed_at, 2)
+    (CASE WHEN d.closed_at IS NOT NULL THEN greatest(d.closed_at, d.opened_at) END, d.closed_at, 2)
 ) e (at, closed_at, place)
 WHERE e.at IS NOT NULL
 WINDOW upto AS (PARTITION BY d.id ORDER BY e.place)
