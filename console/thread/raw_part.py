@@ -8,6 +8,7 @@ from console.hostile import text_of
 from console.thread import json_view
 from conversations.drafts import PartDraft
 from conversations.reads.path import read_messages
+from conversations.replay.bodies import DamagedError
 from conversations.vocabulary import Dialect, Role
 from conversations.wire.render import render_part
 from conversations.wire.shapes import COMPACT, WireError
@@ -35,11 +36,16 @@ def read_raw_part(*, conversation_id: UUID, seq: int, ordinal: int) -> RawPart |
     """Return the part with its bytes, out of blob storage where they lie there; None where there is none.
 
     A text part keeps no JSON of its own: what it is shown as is rendered from its words.
+    Raises DamagedError where it lies in an archive that cannot be opened.
     """
     messages = read_messages(conversation_id=conversation_id, seqs=[seq])
-    if not messages or ordinal >= len(messages[0].draft.parts) or ordinal in messages[0].lost_parts:
+    if not messages or ordinal >= len(messages[0].draft.parts):
         return None
     message = messages[0]
+    if ordinal in message.lost_parts:
+        if message.lost_why:
+            raise DamagedError(message.lost_why, place=f"message {seq}, block {ordinal}")
+        return None
     part = message.draft.parts[ordinal]
     payload, is_read_back = _payload(part, message.dialect, message.draft.role)
     return RawPart(

@@ -29,6 +29,7 @@ from console.titles import title_of
 from console.views.conversation import reachable
 from conversations.models import Conversation, RawBody
 from conversations.replay import ReplayError, request_body_of
+from conversations.replay.bodies import DamagedError
 from conversations.services.raw_bodies import open_raw_body
 from conversations.vocabulary import PartType, RawClass
 
@@ -42,7 +43,10 @@ ATTACHMENTS = frozenset({PartType.IMAGE.value, PartType.DOCUMENT.value})
 def part(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: int) -> HttpResponse:
     """A text in full, for who may read it; any other block's bytes, for who may see raw payloads."""
     found, opening = _opened(request, conversation_id)
-    shown = _raw_part(found, seq, ordinal)
+    try:
+        shown = _raw_part(found, seq, ordinal)
+    except DamagedError as error:
+        return _not_replayable(request, found, error, title="The block cannot be read")
     is_plain = shown.type == PartType.TEXT
     if not is_plain and not holds(request.user, RightName.READ_RAW):
         refuse(why="Raw payloads are for auditors and administrators.")
@@ -63,7 +67,10 @@ def part(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: int) ->
 @reads_customers
 def attachment(request: HttpRequest, conversation_id: UUID, seq: int, ordinal: int) -> HttpResponse:
     found, opening = _opened(request, conversation_id)
-    stored = _raw_part(found, seq, ordinal)
+    try:
+        stored = _raw_part(found, seq, ordinal)
+    except DamagedError as error:
+        return _not_replayable(request, found, error, title="The file cannot be read")
     if stored.type not in ATTACHMENTS:
         raise Http404("This block is no image and no document.")
     _log(request, found, opening, AccessAction.DOWNLOAD, TargetKind.MESSAGE, f"{found.pk}#{seq}.{ordinal}")
@@ -190,10 +197,10 @@ def _raw_part(found: Conversation, seq: int, ordinal: int) -> RawPart:
     return stored
 
 
-def _not_replayable(request: HttpRequest, found: Conversation, error: ReplayError) -> HttpResponse:
-    context = frame_context(
-        request, now=timezone.now(), title="No longer replayable", subtitle=title_of(found, is_open=True)
-    )
+def _not_replayable(
+    request: HttpRequest, found: Conversation, error: ReplayError, *, title: str = "No longer replayable"
+) -> HttpResponse:
+    context = frame_context(request, now=timezone.now(), title=title, subtitle=title_of(found, is_open=True))
     context |= {"conversation": found, "error": error}
     return render(request, "console/conversation/not_replayable.html", context, status=409)
 

@@ -82,6 +82,17 @@ def test_one_block_with_all_its_bytes_comes_from_the_file(reader, archived):
     assert WORDS in page_of(reader, archived, "messages/1/blocks/0/")
 
 
+def test_a_block_of_a_damaged_file_says_why_it_cannot_be_read(reader, archived):
+    damage()
+
+    answer = reader.get(f"/conversations/{archived.pk}/messages/1/blocks/0/")
+
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "message 1, block 0" in page
+    assert "its checksum differs" in page
+
+
 def test_the_page_asks_as_often_as_of_any_conversation_and_once_more(
     reader, archived, make_conversation, say, open_for, django_assert_max_num_queries
 ):
