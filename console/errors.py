@@ -1,7 +1,7 @@
 """The pages shown when a request is refused or fails. They ask nothing of the database.
 
-Each says what did not happen, what is still true, and a reference: it is in the log, and in the
-header `X-Request-ID`, from where a part of a page that failed to load shows it.
+Each says what did not happen, what is still true, and the id of the request: it is in the log, and in
+the header `X-Request-Id`, from where a part of a page that failed to load shows it.
 """
 
 import structlog
@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.csrf import requires_csrf_token
 
-from conversations.ids import mint_id
+from access.request_ids import request_id_of
 
 log = structlog.get_logger(__name__)
 
@@ -38,18 +38,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def _page(
     request: HttpRequest, *, status: int, exception: Exception | None = None, why: str = ""
 ) -> HttpResponse:
-    now = timezone.now()
-    reference = str(mint_id(now))
     # The address may hold what somebody searched for, so only the view's name is logged.
     view = request.resolver_match.view_name if request.resolver_match else ""
-    log.warning("page_refused", status=status, reference=reference, view=view, error=type(exception).__name__)
+    log.warning("page_refused", status=status, view=view, error=type(exception).__name__)
     context = {
         "method": request.method,
         "path": request.path,
         "why": why,
-        "when": now,
+        "when": timezone.now(),
         "zone": timezone.get_current_timezone_name(),
-        "reference": reference,
+        "reference": request_id_of(request),
     }
     body = render_to_string(f"{status}.html", context)
-    return HttpResponse(body, status=status, headers={"X-Request-ID": reference})
+    return HttpResponse(body, status=status)

@@ -9,7 +9,7 @@ from django.urls import path
 
 from config.urls import urlpatterns as product_urls
 
-REFERENCE = re.compile(r'<span class="ident is-full" title="([0-9a-f-]{36})">')
+REFERENCE = re.compile(r'<span class="ident is-full" title="([0-9a-f]{32})">')
 
 
 def refuse(request):
