@@ -41,6 +41,7 @@ def generations() -> int:
 
 def forget() -> None:
     """Leave the corpus as it was: other measurements weigh it."""
-    from conversations.models import Conversation
+    from conversations.models import Account, Conversation
 
     Conversation.objects.filter(account__realm__slug=REALM).delete()
+    Account.objects.filter(realm__slug=REALM).delete()
