@@ -18,7 +18,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpResponseBase
+from django.db import transaction
+from django.http import HttpResponse, HttpResponseBase
 from django.utils import timezone
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.parsers import BaseParser
@@ -31,7 +32,7 @@ from rest_framework.views import APIView
 from access.actors import Actor
 from access.addresses import address_of
 from access.api.authentication import Application, KeyAuthentication
-from access.api.idempotency import KEPT_HEADERS, begin_once, replayed
+from access.api.idempotency import KEPT_HEADERS, StillWorking, begin_once, replayed
 from access.api.negotiation import ByAccept
 from access.api.parsing import JsonParser
 from access.api.throttling import KeyThrottle
@@ -128,9 +129,19 @@ class ApiView(APIView):
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.now = timezone.now()
-        with ExitStack() as self._standing:
-            response = super().dispatch(request, *args, **kwargs)
-        return self._kept(response)
+        try:
+            with ExitStack() as self._standing:
+                response = super().dispatch(request, *args, **kwargs)
+                if self._claim is not None:
+                    self._keep_with_work(self._claim, response)
+        except Exception as error:
+            if self._claim is None:
+                raise
+            # Keeping or committing failed: nothing was done, and that is what is said.
+            response = self.finalize_response(self.request, self.handle_exception(error), *args, **kwargs)
+        if self._claim is not None:
+            self._keep_refusal(self._claim, response)
+        return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -144,6 +155,9 @@ class ApiView(APIView):
             if isinstance(begun, StoredAnswer):
                 raise ReplayError(begun)
             self._claim = begun
+            if begun is not None:
+                # What is done and what was answered stand or fall together.
+                self._standing.enter_context(transaction.atomic())
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, ReplayError):
@@ -160,21 +174,31 @@ class ApiView(APIView):
                 f"a body may have at most {limit:,} bytes here; this one has {int(length):,}"
             )
 
-    def _kept(self, response: HttpResponseBase) -> HttpResponseBase:
-        """Keep the first answer under the request's key; one that failed by our fault is not an answer."""
-        claim = self._claim
-        if claim is None:
-            return response
-        if response.status_code >= 500 or not isinstance(response, Response):
+    def _keep_with_work(self, claim: Claim, response: HttpResponseBase) -> None:
+        """Keep an answer in the transaction that did the work; of what is refused, nothing stays.
+
+        Raises StillWorking where the request took so long that a repeat has begun in its place.
+        """
+        if response.status_code >= 400:
+            transaction.set_rollback(True)
+        elif not self._keep(claim, response):
+            raise StillWorking
+
+    def _keep_refusal(self, claim: Claim, response: HttpResponseBase) -> None:
+        """Keep a refusal too; what failed by our fault is no answer."""
+        if response.status_code >= 500:
             give_back(claim)
-            return response
-        response.render()
-        keep_answer(
+        elif response.status_code >= 400:
+            self._keep(claim, response)
+
+    def _keep(self, claim: Claim, response: HttpResponseBase) -> bool:
+        if isinstance(response, Response):
+            response.render()
+        return keep_answer(
             claim,
             status=response.status_code,
             headers={name: response[name] for name in KEPT_HEADERS if name in response},
-            body=response.content,
+            body=cast("HttpResponse", response).content,
             account_id=self._account_id,
             now=self.now,
         )
-        return response

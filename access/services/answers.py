@@ -75,10 +75,14 @@ def claim_answer(*, key: ApiKey, idempotency_key: str, digest: bytes, now: datet
 
 def keep_answer(
     claim: Claim, *, status: int, headers: dict[str, str], body: bytes, account_id: UUID | None, now: datetime
-) -> None:
-    """Keep the answer, unless the claim went to another in the meantime."""
-    StoredAnswer.objects.filter(pk=claim.id, claimed_at=claim.claimed_at, answered_at__isnull=True).update(
-        answered_at=now, status=status, headers=headers, body=body, account_id=account_id
+) -> bool:
+    """Keep the answer; return False where the claim went to another in the meantime.
+
+    Called in the transaction that did the work, which is to be rolled back then.
+    """
+    ours = StoredAnswer.objects.filter(pk=claim.id, claimed_at=claim.claimed_at, answered_at__isnull=True)
+    return bool(
+        ours.update(answered_at=now, status=status, headers=headers, body=body, account_id=account_id)
     )
 
 
