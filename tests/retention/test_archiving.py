@@ -1,6 +1,7 @@
 """The archive: bytes of cold conversations in one file, read from there, brought back from there."""
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from django.db import connection, transaction
 
 from conversations.archive.opening import ArchiveError, open_archive
 from conversations.drafts import MessageDraft, PartDraft
+from conversations.errors import NotFoundError
 from conversations.models import Archive, Blob, Conversation, Generation, Message, MessagePart, ToolCall
 from conversations.reads.path import read_path
 from conversations.reads.window import read_window
@@ -20,6 +22,8 @@ from conversations.services.exporting import export_trees
 from conversations.services.heads import switch_head
 from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect, PartType, Role
+from retention.archiving import archive_bytes
+from retention.locks import lock_accounts, lock_conversations
 from retention.models import ArchiveReturn, DoomedFile
 from retention.services.bringing_back import bring_back
 from retention.services.holds import place_hold
@@ -29,6 +33,7 @@ from tests.conversations.recording.exchanges import assistant as answered
 from tests.conversations.recording.exchanges import text as said
 from tests.conversations.recording.exchanges import user as says
 from tests.conversations.schema.rows import execute, refused
+from tests.conversations.writers import at_once
 from tests.retention.conftest import CUSTOMER, NOW, remaining
 from tests.retention.test_purge import keep
 
@@ -377,6 +382,37 @@ def test_summaries_and_chunks_of_archived_words_stay_true(full, archive_after_30
     summary.refresh_from_db()
     assert summary.text == "An order."
     assert resolve_citation(chunk_id=chunk.pk).words == "order"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_said_while_it_is_archived_is_lost_by_nobody(make_talk, archive_after_30, run_purge, officer):
+    """Writers, the archive, and somebody who brings it back, all at once."""
+    talk = make_talk(words="first")
+
+    def say(number):
+        append_message(conversation_id=talk.id, message=user(f"word {number}"), actor=CUSTOMER, now=NOW)
+
+    def archive():
+        with transaction.atomic():
+            lock_accounts([Conversation.objects.get(pk=talk.id).account_id])
+            lock_conversations([talk.id], waits=True)
+            archive_bytes(conversation_id=talk.id, now=NOW)
+
+    def return_all():
+        try:
+            bring_back(conversation_id=talk.id, user=officer, now=NOW)
+        except NotFoundError:
+            return
+
+    outcomes = at_once(
+        *[partial(say, number) for number in range(6)], archive, return_all, archive, return_all
+    )
+
+    assert [one for one in outcomes if isinstance(one, Exception)] == []
+    words = {part.text for draft in drafts_of(talk) for part in draft.parts}
+    assert words == {"first", *(f"word {number}" for number in range(6))}
+    archived = MessagePart.objects.filter(bytes_state="archived").exists()
+    assert Archive.objects.exists() == archived
 
 
 @pytest.mark.django_db(transaction=True)
