@@ -194,6 +194,8 @@ CSRF_COOKIE_HTTPONLY = True
 # The HTTP API. A request's body is held in memory, so it has a limit; recorded exchanges have their own.
 DATA_UPLOAD_MAX_MEMORY_SIZE = env.number("API_BODY_BYTES_LIMIT", default=16 * 1024 * 1024)
 EXCHANGE_BYTES_LIMIT = env.number("EXCHANGE_BYTES_LIMIT", default=64 * 1024 * 1024)
+# Of a key's reads of what was said, at least so many in a hundred are lines of the access log.
+API_READS_LOGGED_PERCENT = env.number("API_READS_LOGGED_PERCENT", default=100)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["access.api.authentication.KeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

@@ -41,6 +41,7 @@ from access.models.log import AccessAction, TargetKind
 from access.reading import reading_as
 from access.services.answers import Claim, give_back, keep_answer
 from access.services.logging import log_access
+from access.services.sampling import is_logged
 
 READING: Final = frozenset({"GET", "HEAD"})
 
@@ -113,7 +114,9 @@ class ApiView(APIView):
         account_id: UUID | None = None,
         row_count: int | None = None,
     ) -> None:
-        """Write a reading of bodies to the access log."""
+        """Write a reading of bodies to the access log, or leave it out where the key may leave some out."""
+        if not is_logged(self.key):
+            return
         log_access(
             actor=self.actor,
             action=AccessAction.API_READ,

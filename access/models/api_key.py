@@ -19,6 +19,7 @@ class Scope(models.TextChoices):
 
 
 DEFAULT_REQUESTS_PER_MINUTE: Final = 6_000
+EVERY_READ: Final = 100
 
 
 class ApiKey(models.Model):
@@ -33,6 +34,9 @@ class ApiKey(models.Model):
     secret_digest = models.BinaryField(max_length=32, unique=True)
     scopes = ArrayField(models.CharField(max_length=16, choices=Scope))
     requests_per_minute = models.IntegerField(default=DEFAULT_REQUESTS_PER_MINUTE)
+    reads_logged_percent = models.SmallIntegerField(
+        default=EVERY_READ, help_text="Of its reads of what was said, so many are in the access log."
+    )
     created_at = models.DateTimeField()
     created_by_id = models.CharField(max_length=64, help_text="The user who made it.")
     expires_at = models.DateTimeField(null=True)
@@ -50,6 +54,10 @@ class ApiKey(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(requests_per_minute__gt=0), name="access_apikey_rate_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(reads_logged_percent__range=(1, EVERY_READ)),
+                name="access_apikey_some_reads_are_logged",
             ),
             models.CheckConstraint(
                 condition=Q(expires_at__isnull=True) | Q(expires_at__gt=F("created_at")),

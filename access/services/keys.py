@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from access.actors import Actor
-from access.models.api_key import DEFAULT_REQUESTS_PER_MINUTE, ApiKey, Scope
+from access.models.api_key import DEFAULT_REQUESTS_PER_MINUTE, EVERY_READ, ApiKey, Scope
 from access.models.log import AccessAction, TargetKind
 from access.models.realm import Realm
 from access.services.logging import log_access
@@ -43,6 +43,7 @@ def issue_key(
     now: datetime,
     expires_at: datetime | None = None,
     requests_per_minute: int = DEFAULT_REQUESTS_PER_MINUTE,
+    reads_logged_percent: int = EVERY_READ,
     replaces: ApiKey | None = None,
     address: str | None = None,
 ) -> IssuedKey:
@@ -55,6 +56,7 @@ def issue_key(
         secret_digest=_digest(secret),
         scopes=sorted(set(scopes)),
         requests_per_minute=requests_per_minute,
+        reads_logged_percent=reads_logged_percent,
         created_at=now,
         created_by_id=actor.id,
         expires_at=expires_at,
@@ -103,6 +105,7 @@ def rotate_key(
         actor=actor,
         now=now,
         requests_per_minute=old.requests_per_minute,
+        reads_logged_percent=old.reads_logged_percent,
         replaces=old,
         address=address,
     )

@@ -4,10 +4,11 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 from django import forms
+from django.conf import settings
 from django.utils import timezone
 
 from access.models import Realm, Scope
-from access.models.api_key import DEFAULT_REQUESTS_PER_MINUTE
+from access.models.api_key import DEFAULT_REQUESTS_PER_MINUTE, EVERY_READ
 from access.reach import Reach
 
 _OVERLAPS: Final = (("0", "at once"), ("1", "after an hour"), ("24", "after a day"), ("168", "after a week"))
@@ -43,6 +44,8 @@ class KeyForm(forms.Form):
         realms = self.fields["realm"]
         if isinstance(realms, forms.ModelChoiceField):
             realms.queryset = Realm.objects.filter(reach.within("pk")).order_by("name")
+        if settings.API_READS_LOGGED_PERCENT < EVERY_READ:
+            self.fields["reads_logged_percent"] = _share_of_reads(least=settings.API_READS_LOGGED_PERCENT)
 
     def clean_expires_on(self) -> date | None:
         day: date | None = self.cleaned_data["expires_on"]
@@ -56,6 +59,17 @@ class KeyForm(forms.Form):
         if day is None:
             return None
         return datetime.combine(day + timedelta(days=1), time.min, timezone.get_current_timezone())
+
+
+def _share_of_reads(*, least: int) -> forms.IntegerField:
+    """Asked only where the operator lets a key log less than each read."""
+    return forms.IntegerField(
+        label="Reads in the access log, percent",
+        min_value=max(least, 1),
+        max_value=EVERY_READ,
+        initial=EVERY_READ,
+        help_text="Of its reads of what was said, so many in a hundred become a line, by lot.",
+    )
 
 
 class ExchangeForm(forms.Form):

@@ -13,10 +13,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from access.addresses import address_of
 from access.models import ApiKey, Scope
+from access.models.api_key import EVERY_READ
 from access.permissions import actor_of, requires, staff_of
 from access.reach import reach_of
 from access.rights import RightName
 from access.services.keys import IssuedKey, KeyEndedError, issue_key, revoke_key, rotate_key
+from access.services.sampling import logged_percent
 from console.frame import frame_context
 from console.key_pages.forms import ExchangeForm, KeyForm
 from console.listing import list_context, read_page
@@ -52,6 +54,7 @@ def new_api_key(request: HttpRequest) -> HttpResponse:
             now=timezone.now(),
             expires_at=form.expires_at,
             requests_per_minute=form.cleaned_data["requests_per_minute"],
+            reads_logged_percent=form.cleaned_data.get("reads_logged_percent", EVERY_READ),
             address=address_of(request),
         )
         return _show_secret(request, issued)
@@ -79,6 +82,7 @@ def api_key(request: HttpRequest, key_id: int) -> HttpResponse:
         "word": word,
         "scopes": [Scope(scope) for scope in key.scopes],
         "successor": successor,
+        "logged_percent": logged_percent(key),
         "is_living": state in {"running", "waiting"},
         "form": ExchangeForm(),
     }

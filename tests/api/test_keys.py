@@ -126,6 +126,8 @@ def test_last_use_is_noted_once_a_minute(issue, django_assert_num_queries):
         ({"scopes": ["everything"]}, "scopes_are_known"),
         ({"scopes": []}, "scopes_are_known"),
         ({"requests_per_minute": 0}, "rate_is_positive"),
+        ({"reads_logged_percent": 0}, "some_reads_are_logged"),
+        ({"reads_logged_percent": 101}, "some_reads_are_logged"),
         ({"expires_at": timezone.now() - timedelta(days=1)}, "expires_after_it_was_made"),
     ],
 )
@@ -150,9 +152,7 @@ def test_requests_go_on_while_the_cache_is_away(issue, client_of, monkeypatch):
     client = client_of(issue(requests_per_minute=1))
     with capture_logs() as lines:
         assert [client.get(ADDRESS).status_code for _ in range(3)] == [200, 200, 200]
-    assert [(line["event"], line["error"]) for line in lines] == [
-        ("requests_not_counted", "ConnectionError")
-    ]
+    assert [(line["event"], line["error"]) for line in lines] == [("requests_not_counted", "ConnectionError")]
     # It is back.
     monkeypatch.setattr(KeyThrottle, "cache", caches["default"])
     monkeypatch.setattr(KeyThrottle, "asks_again_at", 0.0)

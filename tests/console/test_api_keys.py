@@ -70,6 +70,22 @@ def test_a_form_that_makes_no_sense_says_where(log_in, form, change, words):
     assert not ApiKey.objects.exists()
 
 
+def test_a_share_of_reads_is_asked_for_only_where_the_operator_allows_one(log_in, form, settings):
+    client = log_in(RoleName.ADMINISTRATOR)
+    assert "Reads in the access log, percent" not in client.get(NEW).content.decode()
+    client.post(NEW, form | {"reads_logged_percent": "1"})
+    assert ApiKey.objects.get().reads_logged_percent == 100
+
+    settings.API_READS_LOGGED_PERCENT = 20
+    assert "Reads in the access log, percent" in client.get(NEW).content.decode()
+    below = client.post(NEW, form | {"reads_logged_percent": "19"})
+    assert (below.status_code, ApiKey.objects.count()) == (422, 1)
+    client.post(NEW, form | {"reads_logged_percent": "20"})
+    made = ApiKey.objects.latest("pk")
+    assert made.reads_logged_percent == 20
+    assert "20 in 100" in client.get(f"{KEYS}{made.pk}/").content.decode()
+
+
 @pytest.mark.parametrize("role", [role for role in RoleName if role != RoleName.ADMINISTRATOR])
 def test_others_neither_see_nor_make_keys(log_in, form, key, role):
     client = log_in(role)
