@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Final
 from uuid import uuid4
 
 import structlog
 from django.http import HttpRequest, HttpResponse
+from django.utils.log import log_response
 
 HEADER: Final = "X-Request-Id"
 _FIT = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
@@ -24,6 +26,11 @@ class RequestIds:
         request.META["counterfoil.request_id"] = identity
         with structlog.contextvars.bound_contextvars(request_id=identity):
             response = self.get_response(request)
+            if response.status_code >= HTTPStatus.BAD_REQUEST:
+                # Django would write this line once we have returned, without the id.
+                log_response(
+                    "%s: %s", response.reason_phrase, request.path, response=response, request=request
+                )
         response[HEADER] = identity
         return response
 
