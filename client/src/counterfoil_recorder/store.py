@@ -13,8 +13,8 @@ log = logging.getLogger(__name__)
 _EXCHANGES: Final = "/api/v1/exchanges"
 _KEY: Final = "/api/v1/key"
 # The store has looked at the exchange and will never take it; sent again, it would say the same.
-_REFUSALS: Final = frozenset({400, 409, 413, 415, 422})
-_NOT_FOUND: Final = 404
+_REFUSALS: Final = frozenset({400, 404, 409, 413, 415, 422})
+_TOO_LARGE: Final = 413
 _PROBLEM: Final = "application/problem+json"
 
 
@@ -71,7 +71,7 @@ class Store:
             response = self._client.post(_EXCHANGES, content=body, headers={"Content-Type": media_type})
         except (httpx2.HTTPError, OSError) as error:
             return Unavailable(f"{type(error).__name__}: {error}")
-        return _read(response)
+        return read_answer(response)
 
     def is_up(self, *, timeout: float | None = None) -> bool:
         """Ask whether the store answers and knows the key."""
@@ -84,13 +84,15 @@ class Store:
         self._client.close()
 
 
-def _read(response: httpx2.Response) -> Answer:
+def read_answer(response: httpx2.Response) -> Answer:
     status = response.status_code
     if response.is_success:
         return Stored(was_known=status == httpx2.codes.OK)
     rule, detail = _problem(response)
-    # A plain 404 is a wrong address or a half-started server, which somebody will mend.
-    if status in _REFUSALS or (status == _NOT_FOUND and rule not in ("", "no-such-address")):
+    # Without a rule it is not the store that speaks: a wrong address, a proxy, a host name that is not
+    # allowed yet, which somebody will mend. What is too large for a proxy stays so.
+    is_the_stores = status in _REFUSALS and rule not in ("", "no-such-address")
+    if is_the_stores or status == _TOO_LARGE:
         return Refused(rule=rule or str(status), reason=f"{status} {rule}: {detail}")
     return Unavailable(f"{status} {rule}".strip(), wait=_seconds(response.headers.get("retry-after", "")))
 
