@@ -125,7 +125,7 @@ def question_rows(found: Sequence[GuardQuestion], *, user: User, now: datetime) 
 def refund_groups(query: QueryDict) -> list[FilterGroup]:
     return [
         filter_group(query=query, name="state", title="state", options=CompensationState.choices),
-        filter_group(query=query, name="origin", title="made by", options=CompensationOrigin.choices),
+        filter_group(query=query, name="origin", title="origin", options=CompensationOrigin.choices),
     ]
 
 
