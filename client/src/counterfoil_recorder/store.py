@@ -87,6 +87,9 @@ class Store:
 def read_answer(response: httpx2.Response) -> Answer:
     status = response.status_code
     if response.is_success:
+        if not _says_where_it_stands(response):
+            # A sign-in page in front of the store says 200 too.
+            return Unavailable(f"{status}, but not by the store")
         return Stored(was_known=status == httpx2.codes.OK)
     rule, detail = _problem(response)
     # Without a rule it is not the store that speaks: a wrong address, a proxy, a host name that is not
@@ -95,6 +98,13 @@ def read_answer(response: httpx2.Response) -> Answer:
     if is_the_stores or status == _TOO_LARGE:
         return Refused(rule=rule or str(status), reason=f"{status} {rule}: {detail}")
     return Unavailable(f"{status} {rule}".strip(), wait=_seconds(response.headers.get("retry-after", "")))
+
+
+def _says_where_it_stands(response: httpx2.Response) -> bool:
+    try:
+        return "exchange_id" in response.json()
+    except (ValueError, TypeError):
+        return False
 
 
 def _problem(response: httpx2.Response) -> tuple[str, str]:
