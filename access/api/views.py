@@ -32,6 +32,7 @@ from rest_framework.views import APIView
 from access.actors import Actor
 from access.addresses import address_of
 from access.api.authentication import Application, KeyAuthentication
+from access.api.deprecation import Deprecation
 from access.api.idempotency import KEPT_HEADERS, StillWorking, begin_once, replayed
 from access.api.negotiation import ByAccept
 from access.api.parsing import JsonParser
@@ -79,6 +80,8 @@ class ApiView(APIView):
     # Where the body's own id makes the request once only, its answer is not kept a second time.
     is_once_by_itself: ClassVar[bool] = False
     largest_body: ClassVar[int | None] = None
+    # Set on the first day on which it is known that the address will go.
+    deprecation: ClassVar[Deprecation | None] = None
 
     application: Application
     now: datetime
@@ -167,6 +170,14 @@ class ApiView(APIView):
             # Django's own response: `finalize_response` takes it as it is.
             return cast("Response", replayed(exc.stored))
         return super().handle_exception(exc)
+
+    def finalize_response(
+        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
+    ) -> HttpResponseBase:
+        finished = super().finalize_response(request, response, *args, **kwargs)
+        if self.deprecation is not None:
+            self.deprecation.tell(finished)
+        return finished
 
     def _refuse_too_large(self, request: Request) -> None:
         limit = self.largest_body or settings.DATA_UPLOAD_MAX_MEMORY_SIZE

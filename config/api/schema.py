@@ -73,6 +73,9 @@ class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
 class ApiSchema(AutoSchema):
     """Adds what every operation of the API shares."""
 
+    def is_deprecated(self) -> bool:
+        return getattr(self.view, "deprecation", None) is not None
+
     def get_override_parameters(self) -> list[Any]:
         if self.method != "POST" or getattr(self.view, "is_once_by_itself", False):
             return []
