@@ -111,15 +111,15 @@ def _first_messages(mapping: dict[str, object]) -> list[object]:
     for node_id, node in mapping.items():
         children.setdefault(id_of(as_dict(node).get("parent")), []).append(node_id)
     waiting = [node_id for parent, ids in children.items() if parent not in mapping for node_id in ids]
-    first: list[list[object]] = []
+    first: dict[str, object] = {}
     while waiting:
         node_id = waiting.pop()
         message = as_dict(as_dict(mapping[node_id]).get("message"))
         if message:
-            first.append([node_id, message.get("author"), message.get("content"), message.get("create_time")])
+            first[node_id] = [message.get("author"), message.get("content"), message.get("create_time")]
         else:
             waiting += children.get(node_id, [])
-    return sorted(first, key=lambda one: str(one[0]))
+    return [[node_id, first[node_id]] for node_id in sorted(first)]
 
 
 def _sibling_places(mapping: dict[str, object]) -> dict[str, int]:
