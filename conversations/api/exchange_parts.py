@@ -1,4 +1,4 @@
-"""How an exchange comes in: as JSON, or as a JSON part that describes it and its two bodies as they are."""
+"""An exchange as parts: a JSON part that describes it, and its two bodies as they are."""
 
 import json
 from collections.abc import Mapping
@@ -7,20 +7,10 @@ from typing import Any, Final
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from rest_framework.exceptions import ParseError, ValidationError
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.parsers import BaseParser
 
 DESCRIPTION: Final = "exchange"
 BODIES: Final = ("request_body", "response_body")
-
-
-class ExchangeJson(JSONParser):
-    """The bodies are base64; a description that is nested without end is no description."""
-
-    def parse(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return super().parse(*args, **kwargs)
-        except RecursionError:
-            raise ParseError("the JSON is nested too deep") from None
 
 
 class ExchangeParts(BaseParser):

@@ -9,9 +9,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from access.api.parsing import JsonParser
 from access.api.views import ApiView
 from access.models import Scope
-from conversations.api.exchange_parts import ExchangeJson, ExchangeParts
+from conversations.api.exchange_parts import ExchangeParts
 from conversations.api.exchange_shapes import Exchange, ExchangeAnswer, ExchangeAsParts
 from conversations.models import Account
 from conversations.public_ids import generation_id, message_id
@@ -39,7 +40,7 @@ class ExchangesView(ApiView):
     """One HTTP attempt at a provider goes in, whole and once."""
 
     scopes = {"POST": Scope.WRITE}
-    parser_classes = (ExchangeJson, ExchangeParts)
+    parser_classes = (JsonParser, ExchangeParts)
     is_once_by_itself = True
     largest_body: ClassVar[int | None] = settings.EXCHANGE_BYTES_LIMIT
 
