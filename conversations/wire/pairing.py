@@ -69,7 +69,9 @@ def mark_orphans(messages: Sequence[MessageDraft]) -> Pairing:
         pairing.answers.append(group if answered else None)
         calls = {call.tool_call_id for call in message.calls() if call.tool_call_id}
         if answered:
-            # It belongs to the group that it answers; calls of its own nobody could answer there.
+            # It belongs to the group that it answers; calls of its own nobody can answer once it goes on.
+            if index + 1 < len(messages):
+                pairing.unanswered += [(index, call_id) for call_id in sorted(calls)]
             continue
         if group is not None:
             pairing.unanswered += [(group, call_id) for call_id in sorted(open_calls)]

@@ -52,6 +52,20 @@ def test_a_call_that_the_history_passes_over_is_marked_unanswered(record):
     assert request_body_of(conversation_id=exchange.conversation_id, number=1) == sent
 
 
+def test_a_call_in_a_message_of_results_is_marked_unanswered_where_the_path_goes_on(record):
+    """It belongs to the calls that its message answers, so nothing below can answer it."""
+    sent = body(user("Refund it"), assistant(call("toolu_1")), user(result("toolu_1"), call("toolu_2")))
+
+    exchange = record(sent, "Done.")
+
+    assert exchange.match == "started"
+    assert dict(ToolCall.objects.values_list("call_id", "status")) == {
+        "toolu_1": "succeeded",
+        "toolu_2": "unanswered",
+    }
+    assert request_body_of(conversation_id=exchange.conversation_id, number=1) == sent
+
+
 def test_a_stored_call_that_the_next_request_passes_over_is_marked_unanswered(record):
     first = record(body(user("Refund it")), answer(call("toolu_1"), stop_reason="tool_use"))
 
