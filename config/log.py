@@ -1,9 +1,14 @@
 """Logging: one event, one line. Ids, numbers and names of rules only; never what people wrote."""
 
 import logging.config
+import traceback
+from collections.abc import Iterator
 from typing import Any
 
 import structlog
+from django.db import Error as DjangoError
+from psycopg import Error as DriverError
+from structlog.typing import ExcInfo
 
 # What every event gets, whether it comes from structlog or from the standard library.
 SHARED: list[Any] = [
@@ -30,7 +35,8 @@ def configure_logging(*, style: str, level: str) -> None:
 def standard_library(*, style: str, level: str) -> dict[str, Any]:
     """Return what `logging.config.dictConfig` takes; the web server, too, is given it."""
     if style == "json":
-        ending: list[Any] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        told = structlog.processors.ExceptionRenderer(tell_exception)
+        ending: list[Any] = [told, structlog.processors.JSONRenderer()]
     else:
         ending = [structlog.dev.ConsoleRenderer(colors=False)]
     return {
@@ -48,3 +54,30 @@ def standard_library(*, style: str, level: str) -> dict[str, Any]:
         # The throttle of sign-ins tells who typed what as a user name; the access log has what may be kept.
         "loggers": {"axes": {"level": "ERROR"}},
     }
+
+
+def tell_exception(exc_info: ExcInfo) -> str:
+    """Tell where an exception came from and what it was, without the row that the database quotes."""
+    return "\n\n".join(
+        "".join(traceback.format_tb(one.__traceback__)) + f"{type(one).__qualname__}: {_said(one)}"
+        for one in _chain(exc_info[1])
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The causes first, as in a traceback of Python's own."""
+    if error is None:
+        return
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    yield from _chain(before)
+    yield error
+
+
+def _said(error: BaseException) -> str:
+    """The server's words may hold a row or a value; what never reached the server holds none."""
+    if isinstance(error, DriverError) and error.sqlstate:
+        known = (error.sqlstate, error.diag.table_name, error.diag.constraint_name)
+        return " ".join(one for one in known if one)
+    if isinstance(error, DjangoError) and isinstance(error.__cause__, DriverError):
+        return "as the database said"
+    return str(error)

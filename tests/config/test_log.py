@@ -5,6 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.utils import DataError
+
+from config.log import tell_exception
 
 SAYS = """
 import logging, structlog
@@ -41,3 +45,39 @@ def test_events_of_structlog_keep_their_values(events):
 def test_events_of_the_standard_library_come_out_alike_with_their_cause(events):
     assert (events[1]["level"], events[1]["logger"]) == ("error", "django.request")
     assert events[1]["exception"].endswith("ValueError: no such block")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("statement", "kind", "said"),
+    [
+        (
+            "INSERT INTO auth_group (name) VALUES ('mrs-smith'), ('mrs-smith')",
+            IntegrityError,
+            "UniqueViolation: 23505 auth_group auth_group_name_key",
+        ),
+        ("SELECT 'mrs-smith'::uuid", DataError, "InvalidTextRepresentation: 22P02"),
+    ],
+)
+def test_what_the_database_quotes_of_a_row_is_not_told(statement, kind, said):
+    with pytest.raises(kind) as raised, transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert "mrs-smith" in str(raised.value)
+
+    told = tell_exception((kind, raised.value, raised.tb))
+
+    assert said in told
+    assert told.endswith(f"{kind.__name__}: as the database said")
+    assert "test_log.py" in told
+    assert [line for line in told.splitlines() if "mrs-smith" in line] == []
+
+
+def test_an_exception_is_told_after_its_causes():
+    try:
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            raise ValueError("second") from error
+    except ValueError as error:
+        told = tell_exception((ValueError, error, error.__traceback__))
+    assert told.index("KeyError: 'first'") < told.index("ValueError: second")
