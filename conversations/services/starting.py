@@ -28,8 +28,11 @@ def start_conversation(
     """Make a conversation, or return the account's one with the same `external_ref`.
 
     Its id is minted from `started_at` where that is known, so that a range of
-    ids is a range of start times. Raises ErasedError for one of a person who was erased.
+    ids is a range of start times. A start that is still to come is taken as now: what is dated
+    into the future would outlive its retention. Raises ErasedError for one of a person who was erased.
     """
+    if started_at is not None:
+        started_at = min(started_at, now)
     if external_ref:
         known = Conversation.objects.filter(account_id=account_id, external_ref=external_ref).first()
         if known is not None:

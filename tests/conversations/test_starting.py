@@ -46,3 +46,10 @@ def test_an_account_is_made_once(realm):
 
     assert again == first
     assert Account.objects.values_list("label", "email").get() == ("Ada", "ada@example.org")
+
+
+def test_a_start_that_is_still_to_come_is_taken_as_now(account):
+    begun = start_conversation(account_id=account.pk, now=NOW, started_at=NOW + timedelta(days=9_000))
+
+    begun.refresh_from_db()
+    assert (begun.started_at, begun.last_activity_at) == (NOW, NOW)
