@@ -171,9 +171,7 @@ class ApiView(APIView):
             return cast("Response", replayed(exc.stored))
         return super().handle_exception(exc)
 
-    def finalize_response(
-        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
-    ) -> HttpResponseBase:
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         finished = super().finalize_response(request, response, *args, **kwargs)
         if self.deprecation is not None:
             self.deprecation.tell(finished)
