@@ -24,7 +24,7 @@ urlpatterns = [
     path("", include("console.urls")),
 ]
 
-handler400 = "console.errors.bad_request"
+handler400 = "config.errors.bad_request"
 handler403 = "console.errors.permission_denied"
 handler404 = "console.errors.page_not_found"
-handler500 = "console.errors.server_error"
+handler500 = "config.errors.server_error"

@@ -18,6 +18,7 @@ from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
 
 from access.api.views import ApiView
+from access.middleware import SignedIn
 from access.models import Realm, Scope, StoredAnswer
 from access.services.answers import (
     ANSWERS_ARE_KEPT,
@@ -388,6 +389,23 @@ def test_an_unknown_address_is_a_problem_too(client):
     assert answer["Content-Type"] == "application/problem+json"
     assert answer.json()["rule"] == "no-such-address"
     assert client.post("/api/v1/nothing").status_code == 404
+
+
+def test_a_host_that_is_not_served_is_a_problem_too(client):
+    answer = client.get("/api/v1/key", HTTP_HOST="elsewhere.example")
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer.json()["rule"] == "request-malformed"
+    assert client.get("/", HTTP_HOST="elsewhere.example")["Content-Type"].startswith("text/html")
+
+
+def test_what_fails_before_any_view_is_a_problem_too(client, monkeypatch):
+    monkeypatch.setattr(SignedIn, "__call__", Mock(side_effect=RuntimeError("hunter2")))
+    client.raise_request_exception = False
+    answer = client.get("/api/v1/key")
+    assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
+    assert answer.json()["rule"] == "internal-error"
+    assert "hunter2" not in answer.content.decode()
 
 
 def test_a_method_that_is_not_there_says_which_are(client):
