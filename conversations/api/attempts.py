@@ -181,8 +181,13 @@ def _known(given: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
         if name in given
     }
     if "usage" in given:
-        known["usage"] = _storable(usage_in(given["usage"], dialect=dialect))
+        known["usage"] = usage_of(given, dialect=dialect)
     return known
+
+
+def usage_of(given: dict[str, Any], *, dialect: Dialect) -> Usage:
+    """Return the tokens that the provider's own object tells."""
+    return _storable(usage_in(given["usage"], dialect=dialect))
 
 
 def _storable(usage: Usage) -> Usage:

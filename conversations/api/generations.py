@@ -22,6 +22,7 @@ from conversations.api.attempts import (
     attempt_of,
     dialect_of,
     failure_of,
+    usage_of,
 )
 from conversations.api.fields import MessageIdField
 from conversations.api.listing import limit_of, list_answer, list_of, page_by_number, page_parameters
@@ -33,6 +34,7 @@ from conversations.errors import ConflictError
 from conversations.models import Generation
 from conversations.services.generations import Outcome, begin_generation, finish_generation
 from conversations.services.turns import regenerate
+from conversations.services.usage import correct_usage
 from conversations.vocabulary import Dialect, GenerationStatus
 
 TAG: Final = "Generations"
@@ -50,6 +52,13 @@ class GivenBelow(GivenAttempt):
 
 class GivenCancel(serializers.Serializer):
     """Nothing is asked."""
+
+
+class GivenLateUsage(serializers.Serializer):
+    """What the provider says of an attempt's tokens after the attempt has ended."""
+
+    usage = serializers.DictField(help_text="The provider's own usage object, as it came.")
+    service_tier = serializers.CharField(required=False, max_length=32)
 
 
 class GenerationsView(ApiView):
@@ -260,6 +269,45 @@ class CancelView(_EndingView):
 
     def outcome(self, request: Request, dialect: Dialect) -> Outcome:
         return Outcome(status=GenerationStatus.CANCELLED)
+
+
+class UsageView(ApiView):
+    """A provider's late report."""
+
+    scopes: ClassVar = {"POST": Scope.WRITE}
+    parser_classes = (ExactJsonParser,)
+
+    @extend_schema(
+        operation_id="correct_usage",
+        summary="Report an attempt's usage late",
+        tags=[TAG],
+        request=GivenLateUsage,
+        responses=GenerationAnswer,
+        examples=[
+            OpenApiExample(
+                "After a cut-off stream",
+                {"usage": {"input_tokens": 412, "output_tokens": 183}},
+                request_only=True,
+            )
+        ],
+    )
+    def post(self, request: Request, generation_id: str) -> Response:
+        """Replace the estimate of an attempt that broke off by what the provider counted, once.
+
+        The same report again changes nothing; another one is refused (409 `usage-corrected`), as is one
+        about an answer that told its usage itself (409 `usage-known`).
+        """
+        found, generation = generation_in(self.realm_id, generation_id)
+        self.concerns(found.account_id)
+        asked = GivenLateUsage(data=request.data)
+        asked.is_valid(raise_exception=True)
+        corrected = correct_usage(
+            conversation_id=found.pk,
+            number=generation.number,
+            usage=usage_of(asked.validated_data, dialect=dialect_of(generation)),
+            service_tier=asked.validated_data.get("service_tier", ""),
+        )
+        return Response(generation_answer(corrected))
 
 
 def _told(generation: Generation, *, is_new: bool, status: int = 200) -> Response:

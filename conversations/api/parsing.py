@@ -6,7 +6,7 @@ from typing import IO, Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from conversations.imports.exact_json import load
+from conversations.imports.exact_json import load_within_the_stack
 
 
 class ExactJsonParser(JSONParser):
@@ -19,6 +19,6 @@ class ExactJsonParser(JSONParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         try:
-            return load(stream.read())
+            return load_within_the_stack(stream.read())
         except ValueError as error:
             raise ParseError(str(error)) from None

@@ -32,5 +32,6 @@ urlpatterns: list[URLPattern] = [
     path(f"{_GENERATION}/finish", generations.FinishView.as_view(), name="finish-generation"),
     path(f"{_GENERATION}/fail", generations.FailView.as_view(), name="fail-generation"),
     path(f"{_GENERATION}/cancel", generations.CancelView.as_view(), name="cancel-generation"),
+    path(f"{_GENERATION}/usage", generations.UsageView.as_view(), name="usage-of-generation"),
     path(f"{_GENERATION}/replay-body", bodies.ReplayBodyView.as_view(), name="replay-body"),
 ]

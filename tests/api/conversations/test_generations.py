@@ -303,3 +303,22 @@ def test_secrets_are_cut_before_anything_is_compared(talk, realm):
     again = talk.append(text("my card is 4242 4242 4242 4242"), generation=body, status=200)
     assert again["message"]["id"] == first["message"]["id"]
     assert talk.path() == ["my card is [cut: card number]"]
+
+
+def test_a_late_report_of_usage_replaces_the_estimate_once(talk, opened):
+    end(talk, opened, "fail", {"status": "interrupted"})
+    late = {"usage": {"input_tokens": 100, "output_tokens": 40}}
+
+    told = end(talk, opened, "usage", late)
+    assert told.status_code == 200
+    assert told.json()["tokens"]["output"] == 40
+    assert told.json()["cost_confidence"] == "exact"
+    assert end(talk, opened, "usage", late).json() == told.json()
+    other = end(talk, opened, "usage", {"usage": {"input_tokens": 100, "output_tokens": 41}})
+    assert (other.status_code, other.json()["rule"]) == (409, "usage-corrected")
+
+
+def test_an_answer_that_told_its_usage_is_not_corrected(talk, opened):
+    talk.finish(opened, "On its way.", usage={"input_tokens": 100, "output_tokens": 10})
+    refused = end(talk, opened, "usage", {"usage": {"input_tokens": 1, "output_tokens": 1}})
+    assert (refused.status_code, refused.json()["rule"]) == (409, "usage-known")
