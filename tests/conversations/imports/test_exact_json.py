@@ -27,6 +27,16 @@ def test_nesting_past_the_interpreters_stack_is_read_and_written():
     assert exact_json.dump(exact_json.load(text)) == text
 
 
+def test_from_strangers_nesting_past_the_stack_is_refused_before_it_costs_anything():
+    read = exact_json.load_within_the_stack
+    assert exact_json.dump(read(b'{"a":[1.50,"\\ud800"]}')) == b'{"a":[1.50,"\\ud800"]}'
+    for text in (b"[" * 8_000_000, b'{"a":' * 100_000 + b"1" + b"}" * 100_000):
+        with pytest.raises(ValueError, match=r"^nested too deep$"):
+            read(text)
+    with pytest.raises(ValueError, match="not UTF-8 at byte 0"):
+        read(b"\xff")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
