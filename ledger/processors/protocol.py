@@ -78,6 +78,9 @@ class Reader(Protocol):
     def read_answer(self, answer: Mapping[str, Any]) -> OutcomeSeen | None:
         """Read the answer to a request; None where it is no object that an effect could be."""
 
+    def unreadable_member(self, answer: Mapping[str, Any]) -> str:
+        """Name a member that could only be kept changed; empty where the answer is read as it stands."""
+
     def read_refusal(self, *, status: int, body: Mapping[str, Any], request_id: str) -> Heard:
         """Read an error's status and body: what it says of the request, if anything."""
 

@@ -76,6 +76,8 @@ def _read(
     effect: ToolEffect, raw: RawAnswer, answer: dict[str, Any]
 ) -> tuple[OutcomeSeen | None, Heard | None]:
     reader = reader_for(effect.processor)
+    if odd := reader.unreadable_member(answer):
+        raise ValueError(f"its {odd} is none that can be kept")
     if raw.status < _FIRST_REFUSAL:
         return reader.read_answer(answer), None
     heard = reader.read_refusal(status=raw.status, body=answer, request_id=raw.request_id)

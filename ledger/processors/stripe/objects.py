@@ -181,6 +181,24 @@ def whole(body: Body, name: str) -> int | None:
     return value if is_whole else None
 
 
+def unreadable_member(body: Body) -> str:
+    """Return the first member that is read otherwise than it stands there; empty where there is none.
+
+    An event is the processor's own, signed, and is read as far as that goes. What somebody hands in as
+    an answer moves money's state, and has to be one as it stands.
+    """
+    for name in ("id", "latest_charge", "charge", "payment_intent"):
+        value = body.get(name)
+        if isinstance(value, str) and id_of(value) != value:
+            return name
+    for name in ("amount", "amount_received", "amount_refunded"):
+        if isinstance(body.get(name), int) and whole(body, name) is None:
+            return name
+    if isinstance(body.get("created"), int) and moment(body["created"]) is None:
+        return "created"
+    return ""
+
+
 def currency_of(body: Body) -> str:
     """Return the code of the currency; what is none is XXX, and never the beginning of another one."""
     code = text(body, "currency").lower()

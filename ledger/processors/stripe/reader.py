@@ -23,6 +23,9 @@ class StripeReader:
             return objects.refund_outcome(objects.refund_seen(answer, source=EvidenceSource.ANSWER))
         return None
 
+    def unreadable_member(self, answer: Mapping[str, Any]) -> str:
+        return objects.unreadable_member(answer)
+
     def read_refusal(self, *, status: int, body: Mapping[str, Any], request_id: str) -> Heard:
         return refusals.read_refusal(status=status, body=body, request_id=request_id)
 
