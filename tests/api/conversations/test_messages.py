@@ -1,6 +1,7 @@
 """Messages written and read: each once only, as typed parts or as the provider's own blocks."""
 
 import json
+from typing import Any
 
 import pytest
 from django.db import connections
@@ -122,7 +123,7 @@ def test_a_later_attempt_of_the_same_request_is_a_new_one(talk):
 def test_eight_at_once_write_one(begin, client_of, issue, names):
     talk = begin()
     issued = issue()
-    body = {"parts": [text("hello")], "generation": attempt("r-1")}
+    body: dict[str, Any] = {"parts": [text("hello")], "generation": attempt("r-1")}
     if names != "request id":
         body["client_message_id"] = "m-1"
     body |= {} if names != "client id" else {"generation": None}
@@ -240,7 +241,7 @@ def test_a_tool_loop_in_every_dialect(talk, dialect):
 def test_results_that_arrive_again_late_are_known_in_whatever_dialect_the_head_is_now(talk, repeated):
     talk.append(text("Where is it?"), dialect="anthropic_messages")
     talk.append(call(), role="assistant", dialect="anthropic_messages")
-    body = {"parts": [result()]}
+    body: dict[str, Any] = {"parts": [result()]}
     body |= {"client_message_id": "m-1"} if repeated == "client id" else {"generation": attempt("r-1")}
     first = talk.post("/tool-results", body)
     assert (first.status_code, first.json()["message"]["role"]) == (201, "user")
