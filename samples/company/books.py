@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from ledger.models import Compensation, Dispute, ToolEffect
 from ledger.processors import STRIPE
@@ -27,18 +28,29 @@ _CARDS = {
 }
 
 
-def write_books(path: Path) -> int:
-    """Write books into a new file; return how many movements stand in them."""
+class Books(NamedTuple):
+    """How many movements stand in the books, and how many could not: the ledger has no charge of theirs."""
+
+    written: int
+    left_out: int
+
+
+def write_books(path: Path) -> Books:
+    """Write books into a new file. What the processor would refuse to know is left out of them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     store = Store(path)
+    left_out = 0
     entries = sorted(_entries(), key=lambda entry: entry[0])
     try:
         for at, enter in entries:
-            with store.transaction():
-                enter(store, int(at.timestamp()))
+            try:
+                with store.transaction():
+                    enter(store, int(at.timestamp()))
+            except ApiError:
+                left_out += 1
     finally:
         store.close()
-    return len(entries)
+    return Books(len(entries) - left_out, left_out)
 
 
 def _entries() -> Iterator[Entry]:

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from access.actors import Actor, ActorKind
 from access.models import Realm
 from jobs.services.starting import start_job
-from ledger.models import ToolEffect
+from ledger.models import Compensation, ToolEffect
 from ledger.reconciliation.daily import start_daily_runs
 from ledger.reconciliation.running import reconcile
 from ledger.reconciliation.starting import Asked, start_reconciliation
@@ -20,6 +20,7 @@ from ledger.services.pulling import pull
 from ledger.services.refunding import send_refund
 from ledger.statements.pulling import pull_statement
 from ledger.vocabulary import CompensationReason
+from samples.company import books
 from samples.company import processor_ids as ids
 from samples.company.ledger import load_ledger
 from samples.company.load import load_company
@@ -40,9 +41,9 @@ def demo(now, settings, tmp_path) -> Iterator[Processor]:
     """The company and its ledger, and a sandbox on the books that tell the same."""
     load_company(today=now, crowd_size=0)
     load_ledger(today=now)
-    books = tmp_path / "books.sqlite3"
-    call_command("write_sandbox_books", books, verbosity=0)
-    with run_processor(data=books) as processor:
+    path = tmp_path / "books.sqlite3"
+    call_command("write_sandbox_books", path, verbosity=0)
+    with run_processor(data=path) as processor:
         settings.STRIPE_API_KEY = processor.api_key
         settings.STRIPE_API_BASE = processor.base_url
         yield processor
@@ -99,3 +100,10 @@ def test_a_refund_of_the_demo_goes_out_and_settles(demo, now):
     assert charge.state == "compensated"
     [refund] = demo.client().v1.refunds.list({"charge": ids.INES_FIRST_CHARGE}).data
     assert refund.amount == 18000
+
+
+def test_a_movement_whose_charge_the_ledger_has_not_is_left_out(tmp_path, monkeypatch):
+    stray = Compensation(effect=ToolEffect(external_ref="ch_gone"), amount_minor=500, external_ref="re_1")
+    entry = (datetime(2026, 1, 1, tzinfo=UTC), books._refund(stray))
+    monkeypatch.setattr(books, "_entries", lambda: iter([entry]))
+    assert books.write_books(tmp_path / "books.sqlite3") == books.Books(written=0, left_out=1)

@@ -16,4 +16,7 @@ class Command(BaseCommand):
         path: Path = options["path"]
         for file in (path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm"))):
             file.unlink(missing_ok=True)
-        self.stdout.write(f"{write_books(path)} movements in the books of the sandbox processor.")
+        books = write_books(path)
+        self.stdout.write(f"{books.written} movements in the books of the sandbox processor.")
+        if books.left_out:
+            self.stdout.write(f"{books.left_out} left out: the ledger has no charge of theirs.")
