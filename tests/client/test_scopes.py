@@ -1,5 +1,6 @@
 """Scopes: what is not said inside is taken from outside, and a customer's things never pass to another."""
 
+import contextvars
 import threading
 
 import pytest
@@ -39,12 +40,17 @@ def test_a_conversation_is_named_in_one_way():
 
 
 def test_a_scope_that_ends_in_another_context_harms_nobody():
-    scope = recording(account="a")
-    scope.__enter__()
-    thread = threading.Thread(target=scope.__exit__, args=(None, None, None))
-    thread.start()
-    thread.join()
-    assert current_scope().account == "a"
+    def end_elsewhere():
+        scope = recording(account="a")
+        scope.__enter__()
+        thread = threading.Thread(target=scope.__exit__, args=(None, None, None))
+        thread.start()
+        thread.join()
+        assert current_scope().account == "a"
+
+    # In a context of its own, which takes the scope that nothing ends there with it.
+    contextvars.copy_context().run(end_elsewhere)
+    assert current_scope() is None
 
 
 def test_a_carried_function_runs_in_its_scope_in_many_threads_at_once():
