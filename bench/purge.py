@@ -6,6 +6,7 @@ by a plain DELETE and another, as large, by the steps of an erasure (without the
 which reads the whole database whoever is erased).
 """
 
+import secrets
 import sys
 import time
 from collections.abc import Sequence
@@ -73,7 +74,9 @@ def _tell(number: int, *, first: int, accounts: int, prefix: str = "purge") -> l
     from conversations.services.accounts import ensure_account
 
     realm = Realm.objects.get(slug="bench")
-    names = [f"{prefix}-{first}-{place}" for place in range(accounts)]
+    # Another name in every run: whoever was erased in an earlier one is not let in again.
+    run = secrets.token_hex(4)
+    names = [f"{prefix}-{run}-{first}-{place}" for place in range(accounts)]
     keys = [ensure_account(realm=realm, external_id=name, now=LONG_AGO).pk for name in names]
     teller = corpus.Teller(keys)
     batch = corpus.Batch()
