@@ -29,7 +29,9 @@ class Writers:
     def __init__(self, report: ImportReport) -> None:
         self._report = report
         is_alone = connection.in_atomic_block
-        self._at_once = 1 if is_alone else max(1, min(MOST_AT_ONCE, os.cpu_count() or 1))
+        # One more than there are cores: while one waits for its commit, the others keep the cores busy.
+        at_once = min(MOST_AT_ONCE, (os.cpu_count() or 1) + 1)
+        self._at_once = 1 if is_alone else at_once
         self._pool: ThreadPoolExecutor | None = None
         self._pending: set[Future[ImportReport]] = set()
         # The first batch waits for a second one: alone it needs no connection of its own.
