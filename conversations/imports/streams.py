@@ -221,9 +221,13 @@ def _records_of(stream: IO[bytes], shape: Shape) -> Iterator[Record]:
 def _rows(stream: IO[bytes]) -> Iterator[Record]:
     """Yield a table's rows as objects keyed by the header."""
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
-    start = text.read(4096)
-    text.seek(0)
-    header_line = start.partition("\n")[0]
+    try:
+        # No further than the header: what comes before the damage of a cut archive is still read.
+        header_line = text.readline(4096)
+        text.seek(0)
+    except DAMAGES as error:
+        yield Record("line 1", b"", trouble=f"the archive is damaged: {error}")
+        return
     delimiter = max(",;\t|", key=header_line.count)
     reader = csv.reader(text, delimiter=delimiter, strict=False)
     line = 1

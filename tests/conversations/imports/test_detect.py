@@ -108,3 +108,13 @@ def test_a_zip_keeps_members_apart(tmp_path):
         archive.writestr("photo.png", b"PNG")
 
     assert len(read_file(path).conversations) == 1
+
+
+def test_a_cut_archive_of_a_small_table_gives_the_rows_before_the_damage(tmp_path):
+    table = "chat,role,text\n" + "".join(f"c1,user,hello {number}\n" for number in range(40))
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(table.encode())[:-40])
+    [document] = open_documents(path)
+    *rows, broken = document.records()
+    assert rows[0].value["text"] == "hello 0"
+    assert "the archive is damaged" in broken.trouble
