@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from conversations.api import bodies, conversations, generations, heads, messages, paths, summaries
+from conversations.api import bodies, conversations, endings, generations, heads, messages, paths, summaries
 
 _CONVERSATION = "conversations/<uuid:conversation_id>"
 _MESSAGE = f"{_CONVERSATION}/messages/<int:seq>"
@@ -29,9 +29,9 @@ urlpatterns: list[URLPattern] = [
     ),
     path(_GENERATION, generations.GenerationView.as_view(), name="generation"),
     path(f"{_GENERATION}/regenerate", generations.RegenerateView.as_view(), name="regenerate"),
-    path(f"{_GENERATION}/finish", generations.FinishView.as_view(), name="finish-generation"),
-    path(f"{_GENERATION}/fail", generations.FailView.as_view(), name="fail-generation"),
-    path(f"{_GENERATION}/cancel", generations.CancelView.as_view(), name="cancel-generation"),
-    path(f"{_GENERATION}/usage", generations.UsageView.as_view(), name="usage-of-generation"),
+    path(f"{_GENERATION}/finish", endings.FinishView.as_view(), name="finish-generation"),
+    path(f"{_GENERATION}/fail", endings.FailView.as_view(), name="fail-generation"),
+    path(f"{_GENERATION}/cancel", endings.CancelView.as_view(), name="cancel-generation"),
+    path(f"{_GENERATION}/usage", endings.UsageView.as_view(), name="usage-of-generation"),
     path(f"{_GENERATION}/replay-body", bodies.ReplayBodyView.as_view(), name="replay-body"),
 ]
