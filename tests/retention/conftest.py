@@ -13,9 +13,12 @@ from conversations.models import Conversation
 from conversations.services.appending import append_message
 from jobs.models import JobRun
 from jobs.services.starting import start_job
+from ledger.models import ToolEffect
+from retention.models import RetentionPolicy
 from retention.purging.job import PURGE, purge
 from tests.conversations.conftest import NOW, account, conversation, make_account, make_conversation, realm
 from tests.conversations.drafts import user
+from tests.conversations.schema.rows import execute, insert
 from tests.ledger.conftest import Talk, bought, charge_card, register, talk
 
 __all__ = [
@@ -80,6 +83,35 @@ def run_purge(db: None) -> Callable[..., JobRun]:
 
 def remaining() -> set[UUID]:
     return set(Conversation.objects.values_list("pk", flat=True))
+
+
+def keep(**policy: Any) -> None:
+    """A rule as the policy page writes it, in force from the beginning."""
+    RetentionPolicy.objects.create(**{"scope": "default", "set_at": NOW, "effective_from": NOW, **policy})
+
+
+def add_attempt(conversation: UUID, number: int = 1, **columns: Any) -> None:
+    insert(
+        "generation",
+        **{
+            "conversation_id": conversation,
+            "number": number,
+            "request_id": f"r-{number}",
+            "status": "complete",
+            "finished_at": NOW,
+            **columns,
+        },
+    )
+
+
+def fail(effect: ToolEffect) -> None:
+    """The processor has said no: the effect is at its end."""
+    execute(
+        "INSERT INTO ledger_effectmove (effect_id, number, from_state, to_state, moved_at, moved_by_kind,"
+        " source, evidence_ref) VALUES (%s, 2, 'pending', 'failed', now(), 'job', 'answer', 'ch_1')",
+        effect.pk,
+    )
+    execute("UPDATE ledger_tooleffect SET state = 'failed', move = 2")
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from retention.errors import TwoPeopleError
 from retention.models import HoldEvent, HoldNote, LegalHold
 from retention.services.holds import approve_release, place_hold, refuse_release, request_release
 from tests.retention.conftest import LATE, NOW, remaining
+from tests.retention.desk import release
 
 pytestmark = pytest.mark.django_db
 
@@ -108,8 +109,7 @@ def test_the_purge_leaves_what_is_held_and_says_so(make_talk, account, officer, 
 def test_after_the_release_the_next_purge_takes_it(make_talk, officer, second, run_purge):
     hold = place_hold(conversation_id=make_talk().id, matter="M-7", user=officer, now=NOW)
     run_purge()
-    request_release(hold_id=hold.pk, user=officer, now=NOW)
-    approve_release(hold_id=hold.pk, user=second, now=NOW)
+    release(hold, officer, second)
 
     run_purge(now=LATE + timedelta(hours=6))
 

@@ -8,6 +8,7 @@ from retention.services.holds import approve_release, place_hold, request_releas
 from tests.conversations.schema.conftest import add_text, empty, tree
 from tests.conversations.schema.rows import PRIVILEGE, execute, fetch, insert, refused
 from tests.retention.conftest import NOW
+from tests.retention.desk import release
 
 __all__ = ["add_text", "empty", "tree"]
 
@@ -169,8 +170,7 @@ def test_nobody_releases_what_was_not_asked_for(conversation, officer):
 
 def test_a_released_hold_does_not_change_again(conversation, officer, second):
     hold = place_hold(conversation_id=conversation.pk, matter="M-7", user=officer, now=NOW)
-    request_release(hold_id=hold.pk, user=officer, now=NOW)
-    approve_release(hold_id=hold.pk, user=second, now=NOW)
+    release(hold, officer, second)
 
     with refused("retention_hold_only_ends"):
         execute("UPDATE retention_legalhold SET released_by_id = NULL, released_at = NULL")
@@ -196,8 +196,7 @@ def test_history_is_only_appended(conversation, officer, statement):
 
 def test_an_account_goes_when_its_hold_was_released(full, account, officer, second):
     hold = place_hold(account_id=account.pk, matter="M-7", user=officer, now=NOW)
-    request_release(hold_id=hold.pk, user=officer, now=NOW)
-    approve_release(hold_id=hold.pk, user=second, now=NOW)
+    release(hold, officer, second)
 
     with transaction.atomic():
         execute("DELETE FROM conversations_account")

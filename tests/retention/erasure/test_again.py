@@ -1,0 +1,76 @@
+"""A request that was partly done is run again: what was done once is looked at again."""
+
+from functools import partial
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+
+from access.models import StatedReason
+from conversations.models import Account
+from retention.models import HoldNote
+from retention.services.continuing import BEAT
+from retention.services.erasing import run_again
+from retention.services.holds import place_hold
+from tests.retention.conftest import NOW, remaining
+from tests.retention.desk import erased, release, work_on
+
+pytestmark = pytest.mark.django_db
+
+EMAIL = "q.sample@example.org"
+
+
+@pytest.fixture
+def person(make_account):
+    return make_account(external_id="cust-88417", email=EMAIL)
+
+
+@pytest.fixture
+def desk(officer, second):
+    return partial(erased, officer=officer, second=second)
+
+
+def test_what_staff_wrote_about_a_held_conversation_goes_once_it_is_released(
+    person, make_talk, desk, officer, second
+):
+    talk = make_talk(account_id=person.pk)
+    StatedReason.objects.create(
+        id=talk.id,
+        user=officer,
+        conversation_id=talk.id,
+        ticket="T-1",
+        words="she called again",
+        stated_at=NOW,
+        valid_until=NOW,
+    )
+    hold = place_hold(conversation_id=talk.id, matter="M-8", user=officer, now=NOW, note="she sues us")
+    request = desk(person)
+    assert (request.state, StatedReason.objects.get().words) == ("partly_done", "she called again")
+
+    release(hold, officer, second)
+    request = work_on(run_again(request_id=request.pk, actor=BEAT, now=NOW))
+
+    assert (request.state, remaining()) == ("done", set())
+    assert (StatedReason.objects.get().words, HoldNote.objects.get().text) == ("", "")
+
+
+def test_a_name_that_came_in_between_two_runs_does_not_stop_the_request_for_ever(
+    person, make_talk, desk, officer, second
+):
+    talk = make_talk(account_id=person.pk)
+    hold = place_hold(conversation_id=talk.id, matter="M-8", user=officer, now=NOW)
+    request = desk(person)
+    LogEntry.objects.create(
+        user=officer,
+        content_type=ContentType.objects.get_for_model(Account),
+        object_id=str(person.pk),
+        object_repr=EMAIL,
+        action_flag=2,
+        change_message="Changed label",
+    )
+
+    release(hold, officer, second)
+    request = work_on(run_again(request_id=request.pk, actor=BEAT, now=NOW))
+
+    assert request.state == "done"
+    assert LogEntry.objects.get().object_repr == ""

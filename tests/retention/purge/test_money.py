@@ -1,0 +1,73 @@
+"""What still moves money keeps its conversation; money stays when its conversation goes."""
+
+from datetime import timedelta
+
+import pytest
+
+from ledger.models import Finding, ReconciliationRun, ToolEffect
+from tests.conversations.schema.rows import execute
+from tests.retention.conftest import LATE, NOW, fail, remaining
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_open_effect_blocks_its_conversation(bought, run_purge):
+    run = run_purge()
+
+    assert remaining() == {bought.conversation_id}
+    assert run.counts["conversations"] == {"due": 1, "open_effect": 1}
+
+
+def test_money_stays_when_its_conversation_goes(bought, run_purge):
+    fail(bought)
+
+    run = run_purge()
+
+    effect = ToolEffect.objects.get()
+    assert remaining() == set()
+    assert run.counts["conversations"]["effects_detached"] == 1
+    assert (effect.call_seq, effect.call_id, effect.detached_standing) == (None, "toolu_1", "live")
+
+
+def test_an_open_finding_blocks_its_conversation(bought, realm, run_purge):
+    fail(bought)
+    finding = open_finding(bought, realm)
+
+    run = run_purge()
+    assert run.counts["conversations"] == {"due": 1, "finding": 1}
+    execute(
+        "UPDATE ledger_finding SET state = 'resolved', resolution = 'accepted', resolved_at = now()"
+        " WHERE id = %s",
+        finding,
+    )
+    run_purge(now=LATE + timedelta(hours=6))
+
+    assert remaining() == set()
+
+
+def open_finding(effect, realm):
+    run = ReconciliationRun.objects.create(
+        id=effect.pk,
+        realm=realm,
+        processor="stripe",
+        since=NOW - timedelta(days=1),
+        until=NOW,
+        cut_off=NOW,
+        decisions_until=NOW,
+        policy={},
+        requested_at=NOW,
+        requested_by_kind="job",
+    )
+    moments = dict.fromkeys(("occurred_at", "first_seen_at", "last_seen_at", "judged_as_of", "due_at"), NOW)
+    finding = Finding.objects.create(
+        realm=realm,
+        processor="stripe",
+        kind="abandoned",
+        subject=str(effect.pk),
+        state="open",
+        effect=effect,
+        first_run=run,
+        last_run=run,
+        **moments,
+    )
+    return finding.pk
