@@ -76,9 +76,20 @@ class StaffMemberForm(forms.ModelForm):
 class StaffMemberInline(admin.StackedInline):
     model = StaffMember
     form = StaffMemberForm
-    fields = ("sees_all_realms", "realms")
     can_delete = False
     verbose_name_plural = "realms"
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        """Chosen where they may be changed; said in words where they may only be seen."""
+        chosen_or_said = "realms" if self.has_change_permission(request, obj) else "realm_names"
+        return ("sees_all_realms", chosen_or_said)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        return () if self.has_change_permission(request, obj) else ("realm_names",)
+
+    @admin.display(description="realms", empty_value="None")
+    def realm_names(self, member: StaffMember) -> str:
+        return ", ".join(sorted(granted.realm.name for granted in member.realms.select_related("realm")))
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return holds(request.user, RightName.MANAGE_STAFF)

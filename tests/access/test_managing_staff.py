@@ -3,6 +3,7 @@ from axes.models import AccessAttempt
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.urls import reverse
+from django.utils.html import strip_tags
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from access.models import AccessEntry, Realm, StaffMember
@@ -101,6 +102,17 @@ def test_nobody_changes_themselves_or_a_superuser(client, manager, make_staff, t
 
     assert approver not in user.groups.all()
     assert AccessEntry.objects.filter(action="refused").count() == 2
+
+
+def test_managers_read_their_own_roles_and_realms(client, make_staff, eu):
+    manager = make_staff("ada", role="administrator", realms=(eu,))
+    client.force_login(manager)
+
+    page = client.get(address(manager))
+
+    assert page.status_code == 200
+    assert "Realms: Europe" in " ".join(strip_tags(page.content.decode()).split())
+    assert page.context["inline_admin_formsets"][0].has_change_permission is False
 
 
 def test_only_a_superuser_makes_superusers(client, manager, make_staff):
