@@ -17,6 +17,8 @@ from conversations.wire.streams.events import DONE, Event, plain_error
 from conversations.wire.streams.raw_json import Pieces, read_event, write_value
 
 type Json = dict[str, object]
+# A call's index, and which call of that index it is.
+type Place = tuple[int, int]
 
 # Sent once; providers that repeat them in every chunk mean the same value again.
 _SENT_ONCE = frozenset({"id", "type", "index", "role"})
@@ -25,7 +27,7 @@ _SENT_ONCE = frozenset({"id", "type", "index", "role"})
 @dataclass(slots=True)
 class _Choice:
     message: Json = field(default_factory=dict)
-    calls: dict[int, Json] = field(default_factory=dict)
+    calls: dict[Place, Json] = field(default_factory=dict)
     finish_reason: object = None
 
     def write(self, index: int) -> Json:
@@ -112,15 +114,27 @@ def _says_anything(message: MessageDraft | None) -> bool:
     return message is not None and any(part.text or part.payload for part in message.parts)
 
 
-def _call_entry(calls: dict[int, Json], piece: Json) -> Json:
-    """The call that a piece belongs to: by index, else by a new id, else the last one."""
-    index = piece.get("index")
-    if isinstance(index, int):
-        return calls.setdefault(index, {})
-    is_new = piece.get("id") and all(call.get("id") != piece["id"] for call in calls.values())
-    if is_new or not calls:
-        return calls.setdefault(max(calls, default=-1) + 1, {})
-    return calls[max(calls)]
+def _call_entry(calls: dict[Place, Json], piece: Json) -> Json:
+    """The call that a piece belongs to: by index and id, else by a new id, else the last one."""
+    index, given = piece.get("index"), piece.get("id")
+    if not isinstance(index, int):
+        index = max(calls, default=(-1, 0))[0] + (_is_another(piece, calls.values()) or not calls)
+    known = sorted(place for place in calls if place[0] == index)
+    # Seen from gateways: several whole calls, all of them at index 0.
+    if not known or _is_another(piece, [calls[place] for place in known]):
+        return calls.setdefault((index, len(known)), {})
+    return next(
+        (calls[place] for place in known if given and calls[place].get("id") == given), calls[known[-1]]
+    )
+
+
+def _is_another(piece: Json, calls: Iterable[Json]) -> bool:
+    """Whether a piece begins a call beside these: it has a name and another id, and none waits for its id."""
+    function = piece.get("function") or piece.get("custom")
+    names = isinstance(function, dict) and function.get("name")
+    return bool(piece.get("id") and names) and all(
+        call.get("id") not in (None, "", piece["id"]) for call in calls
+    )
 
 
 def _append(whole: Json, delta: Json) -> None:
@@ -128,7 +142,8 @@ def _append(whole: Json, delta: Json) -> None:
     for name, piece in delta.items():
         before = whole.get(name)
         if before is None or name in _SENT_ONCE:
-            if piece is not None or name not in whole:
+            # Seen from gateways: what was sent once comes again empty.
+            if piece not in (None, "") or name not in whole:
                 whole[name] = piece
         elif isinstance(before, Pieces) and isinstance(piece, str):
             before.add(piece)

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from conversations.vocabulary import Dialect, GenerationStatus, PartType
@@ -156,6 +158,60 @@ def test_ids_and_names_that_a_gateway_repeats_are_taken_once():
     (part,) = said(parse_response(chunks(events), 200)).parts
 
     assert part.payload == b'{"id":"0","type":"function","function":{"name":"now","arguments":"{}"}}'
+
+
+@pytest.mark.parametrize("later", [{"id": ""}, {"id": None, "type": None}], ids=["empty", "null"])
+def test_an_id_that_a_gateway_sends_again_without_its_value_stays(later):
+    events = [
+        chunk(call(0, id="call_a", type="function", name="now", arguments='{"zone":')),
+        chunk(call(0, **later, name="", arguments='"UTC"}')),
+        chunk(finish="tool_calls"),
+    ]
+
+    (part,) = said(parse_response(chunks(events), 200)).parts
+
+    assert (part.tool_call_id, part.is_minted_id, part.tool_name) == ("call_a", False, "now")
+    assert (
+        part.payload
+        == b'{"id":"call_a","type":"function","function":{"name":"now","arguments":"{\\"zone\\":\\"UTC\\"}"}}'
+    )
+
+
+@pytest.mark.parametrize("indexes", [(0, 0), (None, None)], ids=["one index", "no index"])
+def test_calls_of_several_ids_at_one_index_are_several_calls(indexes):
+    first, second = indexes
+    events = [
+        chunk(call(first, id="call_a", type="function", name="refund", arguments='{"order":')),
+        chunk(call(first, arguments="1}")),
+        chunk(call(second, id="call_b", type="function", name="charge", arguments='{"order":')),
+        chunk(call(second, arguments="2}")),
+        chunk(finish="tool_calls"),
+    ]
+
+    parts = said(parse_response(chunks(events), 200)).parts
+
+    assert [(part.tool_call_id, part.tool_name) for part in parts] == [
+        ("call_a", "refund"),
+        ("call_b", "charge"),
+    ]
+    assert [json.loads(json.loads(part.payload)["function"]["arguments"]) for part in parts] == [
+        {"order": 1},
+        {"order": 2},
+    ]
+
+
+def test_pieces_of_calls_at_one_index_find_their_call_by_id():
+    events = [
+        chunk(call(0, id="call_a", type="function", name="refund", arguments='{"a"')),
+        chunk(call(0, id="call_b", type="function", name="charge", arguments='{"b"')),
+        chunk(call(0, id="call_a", arguments=":1}")),
+        chunk(call(0, id="call_b", arguments=":2}")),
+        chunk(finish="tool_calls"),
+    ]
+
+    parts = said(parse_response(chunks(events), 200)).parts
+
+    assert [json.loads(part.payload)["function"]["arguments"] for part in parts] == ['{"a":1}', '{"b":2}']
 
 
 def test_reasoning_that_a_gateway_streams_is_thinking():
