@@ -92,6 +92,7 @@ class AnthropicStream:
         self._stop_reason: object = None
         self._stop_details: object = None
         self._error: object = None
+        self._has_begun = False
         self._has_started = False
         self._is_stopped = False
         self._has_final_usage = False
@@ -128,7 +129,7 @@ class AnthropicStream:
             self._write_parts(answer, blocks)
             self._check_end(answer, blocks)
             self._price(answer)
-        else:
+        if not self._has_begun:
             answer.notes.append("the stream has no beginning")
         if self._error is not None:
             fail(answer, self._error)
@@ -140,7 +141,7 @@ class AnthropicStream:
     def _take(self, kind: str, value: Mapping[str, object], data: str) -> None:
         match kind:
             case "message_start":
-                self._start(value.get("message"))
+                self._start(_message_of(value))
             case "content_block_start":
                 self._start_block(value, data)
             case "content_block_delta":
@@ -157,23 +158,21 @@ class AnthropicStream:
 
     def _pass_over(self, kind: str, value: Mapping[str, object]) -> None:
         """What follows the closing event: a second delivery changes nothing."""
-        if kind == "message_start" and self._is_other(value.get("message")):
+        if kind == "message_start" and self._is_other(_message_of(value)):
             self._note("another message follows the closing event; it was passed over")
 
     def _note(self, note: str) -> None:
         if note not in self._notes:
             self._notes.append(note)
 
-    def _is_other(self, message: object) -> bool:
-        return isinstance(message, Mapping) and message.get("id") != self._id
+    def _is_other(self, message: Mapping[str, object]) -> bool:
+        return str(message.get("id") or "") != self._id
 
-    def _start(self, message: object) -> None:
-        if not isinstance(message, Mapping):
-            return
+    def _start(self, message: Mapping[str, object]) -> None:
         if self._blocks and self._is_other(message):
             self._note(f"the stream began again: {len(self._blocks)} blocks of {self._id} were dropped")
             self._blocks.clear()
-        self._has_started = True
+        self._has_begun = self._has_started = True
         self._id = str(message.get("id") or "")
         self._model = str(message.get("model") or "")
         usage = message.get("usage")
@@ -184,6 +183,7 @@ class AnthropicStream:
         block = slice_json(data, _START).value("content_block")
         if not isinstance(index, int) or not isinstance(block, Sliced):
             return
+        self._has_started = True
         members = {m.key: data[m.value_start : m.end] for m in block.members}
         self._blocks[index] = _Block(members, str(block.value("type") or ""))
         if block.value("type") == "fallback":
@@ -225,6 +225,7 @@ class AnthropicStream:
         return block
 
     def _end(self, value: Mapping[str, object]) -> None:
+        self._has_started = True
         delta = value.get("delta")
         if isinstance(delta, Mapping):
             self._stop_reason = delta.get("stop_reason") or self._stop_reason
@@ -267,6 +268,12 @@ class AnthropicStream:
             # The count in the first event is a placeholder.
             answer.usage.output = None
             answer.notes.append("the final usage never arrived")
+
+
+def _message_of(value: Mapping[str, object]) -> Mapping[str, object]:
+    """The message that begins. Seen from gateways: its members in the event itself."""
+    message = value.get("message")
+    return message if isinstance(message, Mapping) else value
 
 
 def read_stream(events: Iterable[Event]) -> ParsedResponse:

@@ -293,3 +293,29 @@ def test_a_stream_of_nothing_is_interrupted_without_a_message():
     answer = parse_response(b": hello\n\n", 200)
 
     assert (answer.status, answer.message) == (GenerationStatus.INTERRUPTED, None)
+
+
+def test_a_beginning_with_its_members_in_the_event_itself_counts_the_same():
+    usage = {"input_tokens": 40, "cache_read_input_tokens": 0, "output_tokens": 1}
+    events = [
+        {"type": "message_start", "usage": usage},
+        {"type": "message_delta", "usage": {"output_tokens": 18}},
+        {
+            "type": "message_delta",
+            "usage": {"input_tokens": 900, "cache_read_input_tokens": 7, "output_tokens": 20},
+        },
+        STOP,
+    ]
+
+    once, twice = parse_response(sse(events), 200), parse_response(sse([*events, *events]), 200)
+
+    assert (once.usage.uncached_input, once.usage.cache_read, once.usage.output) == (900, 7, 20)
+    assert (twice.usage, twice.notes) == (once.usage, once.notes)
+
+
+def test_a_stream_whose_beginning_was_lost_keeps_its_words_its_end_and_its_usage():
+    answer = parse_response(sse([*TEXT, end(input_tokens=25), STOP]), 200)
+
+    assert (answer.status, text_of(answer)) == (GenerationStatus.COMPLETE, ["Hello"])
+    assert (answer.usage.uncached_input, answer.usage.output) == (25, 8)
+    assert answer.notes == ["the stream has no beginning"]
