@@ -65,12 +65,16 @@ def erase(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
 
 
 def prepare_steps(request: ErasureRequest) -> None:
-    """Lay out the steps; of an earlier run, those that did all their work stay done."""
+    """Lay out the steps. What an earlier run did stays counted, and every step is taken again.
+
+    Done once is not done for good: a conversation that was held brings its reasons, webhooks and copies
+    with it, and staff go on writing in the meantime.
+    """
     known = {step.place: step for step in request.steps.all()}
     for place, step in enumerate(STEPS):
         if place not in known:
             ErasureStep.objects.create(request=request, place=place, name=step.name, state=StepState.WAITING)
-        elif known[place].state not in FINISHED:
+        else:
             known[place].state, known[place].cause, known[place].kept = StepState.WAITING, "", {}
             known[place].save(update_fields=["state", "cause", "kept"])
 

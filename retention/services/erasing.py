@@ -159,7 +159,7 @@ def is_first_person(request: ErasureRequest, user: User) -> bool:
 
 @transaction.atomic
 def run_again(*, request_id: UUID, actor: Actor, now: datetime) -> JobRun:
-    """Start what failed or was held anew; steps that did all their work are left as they are."""
+    """Take every step again: for what failed, what was held, and what has come in since."""
     request = _lock(request_id, RequestState.APPROVED, RequestState.PARTLY_DONE, RequestState.RUNNING)
     return start_erasure(request=request, requested_by=(actor.kind, actor.id), now=now)
 

@@ -1,7 +1,5 @@
 """A request that was partly done is run again: what was done once is looked at again."""
 
-from functools import partial
-
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
@@ -13,27 +11,16 @@ from retention.services.continuing import BEAT
 from retention.services.erasing import run_again
 from retention.services.holds import place_hold
 from tests.retention.conftest import NOW, remaining
-from tests.retention.desk import erased, release, work_on
+from tests.retention.desk import release, work_on
+from tests.retention.erasure.conftest import EMAIL
 
 pytestmark = pytest.mark.django_db
 
-EMAIL = "q.sample@example.org"
-
-
-@pytest.fixture
-def person(make_account):
-    return make_account(external_id="cust-88417", email=EMAIL)
-
-
-@pytest.fixture
-def desk(officer, second):
-    return partial(erased, officer=officer, second=second)
-
 
 def test_what_staff_wrote_about_a_held_conversation_goes_once_it_is_released(
-    person, make_talk, desk, officer, second
+    their_talk, person, desk, officer, second
 ):
-    talk = make_talk(account_id=person.pk)
+    talk = their_talk
     StatedReason.objects.create(
         id=talk.id,
         user=officer,
@@ -55,10 +42,9 @@ def test_what_staff_wrote_about_a_held_conversation_goes_once_it_is_released(
 
 
 def test_a_name_that_came_in_between_two_runs_does_not_stop_the_request_for_ever(
-    person, make_talk, desk, officer, second
+    their_talk, person, desk, officer, second
 ):
-    talk = make_talk(account_id=person.pk)
-    hold = place_hold(conversation_id=talk.id, matter="M-8", user=officer, now=NOW)
+    hold = place_hold(conversation_id=their_talk.id, matter="M-8", user=officer, now=NOW)
     request = desk(person)
     LogEntry.objects.create(
         user=officer,
