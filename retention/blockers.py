@@ -72,3 +72,27 @@ def account_holds(account_id: UUID) -> list[Blocked]:
             [account_id],
         )
         return [Blocked(Blocker.HOLD, matter) for (matter,) in cursor.fetchall()]
+
+
+_EVIDENCE = """
+SELECT r.id FROM conversations_rawbody r WHERE r.id = ANY(%s) AND (
+    EXISTS (SELECT FROM retention_legalhold h WHERE h.account_id = r.account_id AND h.released_at IS NULL)
+    OR EXISTS (
+        SELECT FROM ledger_webhookevent w LEFT JOIN ledger_tooleffect e ON e.id = w.effect_id
+        WHERE w.raw_id = r.id AND (w.processed_at IS NULL
+            OR retention_hold_on(e.conversation_id, e.account_id) IS NOT NULL))
+    OR EXISTS (
+        SELECT FROM ledger_effectmove m JOIN ledger_tooleffect e ON e.id = m.effect_id
+        WHERE m.raw_id = r.id AND retention_hold_on(e.conversation_id, e.account_id) IS NOT NULL))
+"""
+
+
+def held_evidence(raw_ids: Collection[UUID]) -> set[UUID]:
+    """Return those of these raw bodies outside conversations that stay.
+
+    What an account on hold left, what a processor sent or answered about an effect that is held, and
+    webhooks that nobody has worked on yet.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_EVIDENCE, [list(raw_ids)])
+        return {row[0] for row in cursor.fetchall()}

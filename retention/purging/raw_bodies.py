@@ -8,10 +8,11 @@ from uuid import UUID
 
 from django.db import connection
 
+from retention.blockers import held_evidence
 from retention.layers import DAYS, DAYS_JOIN, load_layers
 from retention.purging.due import due_conversations, free_of
 from retention.purging.step import Ask, Taken
-from retention.vocabulary import DataClass, PolicyAction
+from retention.vocabulary import Blocker, DataClass, PolicyAction
 
 BYTES_LIMIT = 64 * 1024 * 1024
 _HAS_SOME = "AND EXISTS (SELECT FROM conversations_rawbody r WHERE r.conversation_id = c.id)"
@@ -55,6 +56,9 @@ AND NOT EXISTS (
     SELECT FROM ledger_webhookevent w LEFT JOIN ledger_tooleffect e ON e.id = w.effect_id
     WHERE w.raw_id = r.id AND (w.processed_at IS NULL
         OR retention_hold_on(e.conversation_id, e.account_id) IS NOT NULL))
+AND NOT EXISTS (
+    SELECT FROM ledger_effectmove m JOIN ledger_tooleffect e ON e.id = m.effect_id
+    WHERE m.raw_id = r.id AND retention_hold_on(e.conversation_id, e.account_id) IS NOT NULL)
 ORDER BY r.created_at, r.id LIMIT %s FOR UPDATE OF r SKIP LOCKED
 """
 
@@ -77,8 +81,11 @@ def take_nobodys(ask: Ask) -> Taken:
         rows: list[Any] = cursor.fetchall()
     taken = Taken([rows[-1][1].isoformat(), str(rows[-1][0])] if len(rows) == ask.limit else None)
     taken.count("due", len(rows))
-    taken.count_all(delete_raw_bodies([row[0] for row in rows]))
-    taken.count("gone", len(rows))
+    # A second statement: a hold placed before we had the lock is visible only from here on.
+    held = held_evidence([row[0] for row in rows])
+    taken.count(Blocker.HOLD, len(held))
+    taken.count_all(delete_raw_bodies([row[0] for row in rows if row[0] not in held]))
+    taken.count("gone", len(rows) - len(held))
     return taken
 
 

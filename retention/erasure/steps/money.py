@@ -6,6 +6,7 @@ from django.db import connection
 
 from retention.erasure.outcome import Outcome
 from retention.erasure.subject import Subject
+from retention.locks import lock_accounts
 
 GROUND = "Bookkeeping: amounts and references stay, without the person"
 _EFFECTS = """
@@ -20,6 +21,8 @@ UPDATE ledger_finding SET account_id = NULL WHERE account_id = ANY(%(accounts)s:
 
 
 def run(subject: Subject, after: Any) -> Outcome:
+    # A hold that is placed now waits, and finds the account; one that came before is seen below.
+    lock_accounts(subject.account_ids)
     keys: dict[str, Any] = {"accounts": subject.account_ids, "pseudonym": subject.request.pseudonym}
     with connection.cursor() as cursor:
         cursor.execute(_EFFECTS, keys)

@@ -10,9 +10,11 @@ from uuid import UUID
 import zstandard
 from django.db import connection
 
+from retention.blockers import held_evidence
 from retention.erasure.outcome import Outcome
 from retention.erasure.patterns import byte_forms, holds_any
 from retention.erasure.subject import Subject
+from retention.locks import lock_accounts
 from retention.purging.raw_bodies import delete_raw_bodies
 
 PAGE = 200
@@ -22,11 +24,6 @@ SELECT r.id FROM conversations_rawbody r WHERE r.conversation_id IS NULL AND (
     OR r.id IN (SELECT w.raw_id FROM ledger_webhookevent w WHERE w.effect_id = ANY(%(effects)s::uuid[])))
 ORDER BY r.id FOR UPDATE OF r
 """
-_HELD = """
-SELECT DISTINCT w.raw_id FROM ledger_webhookevent w LEFT JOIN ledger_tooleffect e ON e.id = w.effect_id
-WHERE w.raw_id = ANY(%s) AND (w.processed_at IS NULL
-    OR retention_hold_on(e.conversation_id, e.account_id) IS NOT NULL)
-"""
 _NOBODYS = """
 SELECT r.id, r.compressed, r.size FROM conversations_rawbody r
 WHERE r.conversation_id IS NULL AND r.id > %s ORDER BY r.id LIMIT %s
@@ -35,6 +32,7 @@ WHERE r.conversation_id IS NULL AND r.id > %s ORDER BY r.id LIMIT %s
 
 def run(subject: Subject, after: Any) -> Outcome:
     """First those that are linked to the person, then, a page at a time, those that name the person."""
+    lock_accounts(subject.account_ids)
     if after is None:
         with connection.cursor() as cursor:
             cursor.execute(_THEIRS, {"accounts": subject.account_ids, "effects": subject.effect_ids})
@@ -56,9 +54,7 @@ def opened(compressed: Any, size: int) -> bytes:
 
 
 def _delete(ids: list[UUID]) -> Outcome:
-    with connection.cursor() as cursor:
-        cursor.execute(_HELD, [ids])
-        held = {row[0] for row in cursor.fetchall()}
+    held = held_evidence(ids)
     gone = delete_raw_bodies([pk for pk in ids if pk not in held])["rawbody"]
     outcome = Outcome(erased={"rawbody": gone} if gone else {})
     if held:
