@@ -24,6 +24,10 @@ class JobRun(models.Model):
     makes the token. Every batch commits together with its checkpoint, which
     names the token; a worker whose claim was taken away rolls its batch back.
     One active run per kind and scope.
+
+    A run in the foreground is the work of the process that asked for it (a command
+    at a terminal): claimed from the start, never queued, taken over by nobody. Its
+    kind is no task.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -34,6 +38,9 @@ class JobRun(models.Model):
     requested_by_id = models.CharField(max_length=64, blank=True, default="", db_default="")
     reason = models.TextField(blank=True, default="", db_default="", help_text="Why a person started it.")
     is_dry_run = models.BooleanField(default=False, db_default=False)
+    is_foreground = models.BooleanField(
+        default=False, db_default=False, help_text="Only the process that asked for it can do it."
+    )
     scheduled_for = models.DateTimeField(null=True, help_text="The beat that started it.")
 
     state = models.CharField(max_length=10, choices=RunState)
@@ -85,6 +92,10 @@ class JobRun(models.Model):
             ),
             models.CheckConstraint(
                 condition=~Q(state="failed") | ~Q(error_code=""), name="jobs_jobrun_failure_is_named"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_foreground=False) | ~Q(state="queued"),
+                name="jobs_jobrun_foreground_is_not_queued",
             ),
         ]
         indexes = [

@@ -30,10 +30,11 @@ def request_stop(*, run_id: UUID, now: datetime) -> JobRun:
 def resume(*, run_id: UUID, now: datetime) -> JobRun:
     """Queue a stopped or failed run again; it goes on from its last checkpoint, with its attempts anew.
 
-    Raises OverlapError where another run of its kind and scope is active meanwhile.
+    One in the foreground stays as it is: its process is gone. Raises OverlapError where
+    another run of its kind and scope is active meanwhile.
     """
     run = JobRun.objects.select_for_update().get(pk=run_id)
-    if run.state not in (RunState.STOPPED, RunState.FAILED):
+    if run.is_foreground or run.state not in (RunState.STOPPED, RunState.FAILED):
         return run
     run.state, run.attempt, run.queued_at, run.finished_at = RunState.QUEUED, 0, now, None
     run.error_code = run.error = run.error_place = ""
@@ -72,6 +73,10 @@ def _free(run: JobRun, now: datetime) -> str:
     outcome = "freed"
     if run.state == RunState.STOPPING:
         run.state, run.finished_at, outcome = RunState.STOPPED, now, "stopped"
+    elif run.is_foreground:
+        run.state, run.finished_at, outcome = RunState.FAILED, now, "given_up"
+        run.error_code = "abandoned"
+        run.error = "The process that did this is gone: it was killed, or its machine went down."
     elif run.attempt >= run.attempt_limit:
         run.state, run.finished_at, outcome = RunState.FAILED, now, "given_up"
         run.error_code = "keeps-dying"

@@ -99,7 +99,7 @@ def beat(run: JobRun, *, now: datetime, lease: timedelta = LEASE) -> None:
     """Lengthen the lease within a long batch, outside its transaction."""
     if connection.in_atomic_block:
         raise RuntimeError("a heartbeat inside a transaction is seen by nobody until it is over")
-    _update_claimed(run, heartbeat_at=now, lease_until=now + lease)
+    update_claimed(run, heartbeat_at=now, lease_until=now + lease)
 
 
 def checkpoint(run: JobRun, done: Batch, *, now: datetime, lease: timedelta = LEASE) -> None:
@@ -111,7 +111,7 @@ def checkpoint(run: JobRun, done: Batch, *, now: datetime, lease: timedelta = LE
     run.cursor, run.done = done.cursor, run.done + done.done
     run.total = run.total if done.total is None else done.total
     run.report = run.report if done.report is None else dict(done.report)
-    _update_claimed(
+    update_claimed(
         run,
         counts=run.counts,
         cursor=run.cursor,
@@ -122,27 +122,27 @@ def checkpoint(run: JobRun, done: Batch, *, now: datetime, lease: timedelta = LE
         lease_until=now + lease,
     )
     if done.cursor is None:
-        _end(run, RunState.SUCCEEDED, now)
+        end(run, RunState.SUCCEEDED, now)
 
 
 def stop_if_asked(run: JobRun, *, now: datetime) -> bool:
     """End the run as stopped where somebody asked for it; tell whether it was. It may be resumed."""
     if not JobRun.objects.filter(pk=run.pk, state=RunState.STOPPING).exists():
         return False
-    _end(run, RunState.STOPPED, now)
+    end(run, RunState.STOPPED, now)
     return True
 
 
 def fail(run: JobRun, *, code: str, error: str, place: str, now: datetime) -> JobRun:
     """End the run with what went wrong and where; what earlier batches committed stays."""
     try:
-        _update_claimed(
+        update_claimed(
             run,
-            error_code=_storable(code)[:128],
-            error=_storable(error)[:2000],
-            error_place=_storable(place)[:255],
+            error_code=storable(code)[:128],
+            error=storable(error)[:2000],
+            error_place=storable(place)[:255],
         )
-        _end(run, RunState.FAILED, now)
+        end(run, RunState.FAILED, now)
     except ClaimLostError:
         log.warning("claim lost before the failure was written", code=code)
     return run
@@ -173,17 +173,19 @@ def _work_once(run: JobRun, batch: BatchFunction, clock: Clock, lease: timedelta
         stop_if_asked(run, now=clock())
 
 
-def _end(run: JobRun, state: RunState, now: datetime) -> None:
-    _update_claimed(run, state=state, claim_token=None, lease_until=None, finished_at=now)
+def end(run: JobRun, state: RunState, now: datetime) -> None:
+    """End a claimed run; ClaimLostError where the claim is no longer this worker's."""
+    update_claimed(run, state=state, claim_token=None, lease_until=None, finished_at=now)
     run.state, run.claim_token, run.lease_until, run.finished_at = state, None, None, now
 
 
-def _update_claimed(run: JobRun, **columns: Any) -> None:
+def update_claimed(run: JobRun, **columns: Any) -> None:
+    """Write columns of a run that this worker holds; ClaimLostError where it does not."""
     mine = Q(pk=run.pk, claim_token=run.claim_token, state__in=[RunState.RUNNING, RunState.STOPPING])
     if run.claim_token is None or not JobRun.objects.filter(mine).update(**columns):
         raise ClaimLostError(str(run.pk))
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """An error may quote what no text column holds: a NUL, half of a surrogate pair."""
     return text.encode(errors="replace").decode().replace("\x00", "\ufffd")

@@ -25,6 +25,7 @@ def make(**given):
         ("jobs_jobrun_end_has_a_time", {"scope": "x", "state": "succeeded"}),
         ("jobs_jobrun_end_has_a_time", {"scope": "x", "finished_at": NOW}),
         ("jobs_jobrun_failure_is_named", {"scope": "x", "state": "failed", "finished_at": NOW}),
+        ("jobs_jobrun_foreground_is_not_queued", {"scope": "x", "is_foreground": True}),
     ],
 )
 def test_a_row_that_breaks_a_rule_is_refused(constraint, given):
