@@ -86,6 +86,9 @@ class AnthropicStream:
 
     def __init__(self) -> None:
         self._blocks: dict[int, _Block] = {}
+        # Where the block of an index stands now; elsewhere only where a gateway gives several one index.
+        self._places: dict[int, int] = {}
+        self._is_repeated = False
         self._usage: dict[str, object] = {}
         self._model = ""
         self._id = ""
@@ -172,6 +175,8 @@ class AnthropicStream:
         if self._blocks and self._is_other(message):
             self._note(f"the stream began again: {len(self._blocks)} blocks of {self._id} were dropped")
             self._blocks.clear()
+            self._places.clear()
+        self._is_repeated = self._is_repeated or bool(self._blocks)
         self._has_begun = self._has_started = True
         self._id = str(message.get("id") or "")
         self._model = str(message.get("model") or "")
@@ -185,11 +190,21 @@ class AnthropicStream:
             return
         self._has_started = True
         members = {m.key: data[m.value_start : m.end] for m in block.members}
-        self._blocks[index] = _Block(members, str(block.value("type") or ""))
+        self._blocks[self._place_for(index)] = _Block(members, str(block.value("type") or ""))
         if block.value("type") == "fallback":
             target = block.value("to")
             if isinstance(target, Mapping) and isinstance(target.get("model"), str):
                 self._model = target["model"]
+
+    def _place_for(self, index: int) -> int:
+        """Where a block that begins at `index` goes: beside one that was closed there, not in its stead."""
+        place = self._places.get(index, index)
+        before = self._blocks.get(place)
+        if before is not None and before.is_closed and not self._is_repeated:
+            place = max(self._blocks) + 1
+            self._note(f"several blocks came at index {index}; all are kept")
+        self._places[index] = place
+        return place
 
     def _add_delta(self, value: Mapping[str, object]) -> None:
         delta = value.get("delta")
@@ -238,8 +253,10 @@ class AnthropicStream:
 
     def _block(self, value: Mapping[str, object]) -> _Block | None:
         index = value.get("index")
-        if isinstance(index, int) or not self._blocks:
-            return self._blocks.get(index) if isinstance(index, int) else None
+        if isinstance(index, int):
+            return self._blocks.get(self._places.get(index, index))
+        if not self._blocks:
+            return None
         return self._blocks[max(self._blocks)]
 
     def _write_parts(self, answer: ParsedResponse, blocks: list[_Block]) -> None:

@@ -319,3 +319,25 @@ def test_a_stream_whose_beginning_was_lost_keeps_its_words_its_end_and_its_usage
     assert (answer.status, text_of(answer)) == (GenerationStatus.COMPLETE, ["Hello"])
     assert (answer.usage.uncached_input, answer.usage.output) == (25, 8)
     assert answer.notes == ["the stream has no beginning"]
+
+
+def test_blocks_that_a_gateway_sends_at_one_index_are_all_kept():
+    call = [
+        start(type="tool_use", id="toolu_1", name="refund", input={}),
+        delta(type="input_json_delta", partial_json='{"order": 1042}'),
+        stop(),
+    ]
+
+    answer = parse_response(sse([begin(), *TEXT, *call, end("tool_use"), STOP]), 200)
+
+    assert [(part.type, part.text or part.tool_call_id) for part in said(answer).parts] == [
+        (PartType.TEXT, "Hello"),
+        (PartType.TOOL_USE, "toolu_1"),
+    ]
+    assert answer.notes == ["several blocks came at index 0; all are kept"]
+
+
+def test_blocks_that_come_again_after_a_repeated_beginning_are_the_same_blocks():
+    answer = parse_response(sse([begin(), *TEXT, begin(), *TEXT, end(), STOP]), 200)
+
+    assert (text_of(answer), answer.notes) == (["Hello"], [])
