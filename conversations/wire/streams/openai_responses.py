@@ -136,7 +136,12 @@ class ResponsesStream:
         index, item = value.get("output_index"), value.get("item")
         if not isinstance(item, dict):
             return
-        place = index if isinstance(index, int) else max(self._items, default=-1) + (not is_done)
+        if isinstance(index, int):
+            place = index
+        elif is_done:
+            place = self._place_of(item.get("id"))
+        else:
+            place = max(self._items, default=-1) + 1
         self._items[place] = _Item(value=item, done=_slice_of(data, "item") if is_done else None)
 
     def _take_piece(self, name: str, value: Json) -> None:
@@ -167,12 +172,17 @@ class ResponsesStream:
     def _item(self, value: Json, what: str = "") -> _Item:
         """The item that a piece belongs to; begins one where its start was lost."""
         index = value.get("output_index")
-        place = index if isinstance(index, int) else max(self._items, default=0)
+        place = index if isinstance(index, int) else self._place_of(value.get("item_id"))
         if place not in self._items:
             kind = "reasoning" if what.startswith("reasoning") else "message"
             start: Json = {"type": kind} if kind == "reasoning" else {"type": kind, "role": "assistant"}
             self._items[place] = _Item(value=start)
         return self._items[place]
+
+    def _place_of(self, item_id: object) -> int:
+        """Where the item of an event without an index stands: by its id, else it is the last one."""
+        named = (place for place, item in self._items.items() if item_id and item.value.get("id") == item_id)
+        return next(named, max(self._items, default=0))
 
 
 def _block(item: Json, listed: str, index: object, start: object) -> Json:

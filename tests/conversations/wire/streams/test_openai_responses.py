@@ -267,3 +267,25 @@ def test_a_call_that_was_never_done_is_no_call_though_the_closing_event_says_com
     answer = parse_response(sse(events), 200)
 
     assert [part.type for part in said(answer).parts] == [PartType.OTHER]
+
+
+def test_pieces_without_an_index_find_their_item_by_its_id():
+    first, second = ({**call_item(""), "id": f"fc_{n}", "call_id": f"call_{n}"} for n in (1, 2))
+    events = [
+        CREATED,
+        event("output_item.added", item=first),
+        event("output_item.added", item=second),
+        event("function_call_arguments.delta", item_id="fc_1", delta='{"order":1}'),
+        event("function_call_arguments.delta", item_id="fc_2", delta='{"order":2}'),
+        event("output_item.done", item={**first, "arguments": '{"order":1}'}),
+        event("output_item.done", item={**second, "arguments": '{"order":2}'}),
+        event("completed", response={"id": "resp_1", "status": "completed"}),
+    ]
+
+    answer = parse_response(sse(events), 200)
+
+    assert answer.notes == []
+    assert [(part.type, part.tool_call_id) for part in said(answer).parts] == [
+        (PartType.TOOL_USE, "call_1"),
+        (PartType.TOOL_USE, "call_2"),
+    ]
