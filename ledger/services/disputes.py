@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from conversations.ids import mint_id
+from conversations.models import Conversation
 from ledger.evidence import DisputeSeen
 from ledger.models import Dispute, ToolEffect
 from ledger.services.settling import lock_effect
@@ -15,8 +16,10 @@ from ledger.services.settling import lock_effect
 def take_dispute(*, effect_id: UUID, seen: DisputeSeen, now: datetime) -> Dispute:
     """Write the newest state of a dispute; an older one than is known changes nothing.
 
-    Locks the effect, so that a hold that asks for open disputes under the same lock sees it.
+    An open dispute is a hold, so it locks as one: the effect's conversation, if it is still there, then
+    the effect. A purge that has the conversation is waited for; one that comes later leaves it alone.
     """
+    _lock_conversation_of(effect_id)
     effect = lock_effect(effect_id)
     dispute = (
         Dispute.objects.select_for_update()
@@ -39,6 +42,12 @@ def take_dispute(*, effect_id: UUID, seen: DisputeSeen, now: datetime) -> Disput
     dispute.known_at = max(now, dispute.known_at)
     dispute.save()
     return dispute
+
+
+def _lock_conversation_of(effect_id: UUID) -> None:
+    conversation = ToolEffect.objects.filter(pk=effect_id).values("conversation_id")
+    # list() runs the query: an unevaluated select_for_update locks nothing.
+    list(Conversation.objects.select_for_update(no_key=True).filter(pk__in=conversation).values_list("pk"))
 
 
 def _is_newer(dispute: Dispute, seen: DisputeSeen, seen_at: datetime) -> bool:

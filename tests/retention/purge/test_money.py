@@ -1,11 +1,18 @@
 """What still moves money keeps its conversation; money stays when its conversation goes."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Event
 
 import pytest
+from django.db import connection, transaction
 
 from ledger.models import Finding, ReconciliationRun, ToolEffect
+from ledger.services.detaching import detach_effects
+from ledger.services.disputes import take_dispute
+from ledger.services.settling import settle_absent
 from tests.conversations.schema.rows import execute
+from tests.ledger.seen import AGENT, disputed
 from tests.retention.conftest import LATE, NOW, fail, remaining
 
 pytestmark = pytest.mark.django_db
@@ -71,3 +78,31 @@ def open_finding(effect, realm):
         **moments,
     )
     return finding.pk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dispute_that_is_being_written_keeps_its_conversation(bought, make_talk, run_purge):
+    """Also where the effect has let go of its call already, so that nobody waits for its row."""
+    make_talk()
+    settle_absent(effect_id=bought.pk, actor=AGENT, now=NOW)
+    detach_effects(conversation_id=bought.conversation_id, now=NOW)
+    is_written, may_commit = Event(), Event()
+
+    def dispute():
+        try:
+            with transaction.atomic():
+                take_dispute(effect_id=bought.pk, seen=disputed(), now=NOW)
+                is_written.set()
+                may_commit.wait(60)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(dispute)
+        assert is_written.wait(60)
+        run = run_purge()
+        may_commit.set()
+        writer.result()
+
+    assert run.counts["conversations"]["busy"] == 1
+    assert remaining() == {bought.conversation_id}
