@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.vocabulary import Dialect, Role
+from conversations.wire import anthropic_messages, chat_messages
 from conversations.wire.anthropic_blocks import RULES as ANTHROPIC
 from conversations.wire.blocks import cut_content
-from conversations.wire.chat_messages import READ_MESSAGES, frame_message
+from conversations.wire.chat_messages import READ_MESSAGES
 from conversations.wire.cuts import FramedMessage, detect_style
 from conversations.wire.requests import build_messages
 from conversations.wire.shapes import COMPACT, Style, WireError
@@ -22,6 +23,10 @@ from conversations.wire.slices import (
 )
 
 _ANTHROPIC_MESSAGE = read_object({"content": read_list()})
+# Blocks that only Anthropic's format has, and what only OpenAI's chat format has beside the content.
+_ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
+_CHAT_ROLES = frozenset({"tool", "function"})
+_CHAT_MEMBERS = ("tool_calls", "function_call", "tool_call_id")
 
 
 @dataclass(slots=True)
@@ -34,15 +39,17 @@ class Unreadable:
 
 @dataclass(slots=True)
 class CutRecord:
-    """A record's messages, and its other members by value."""
+    """A record's messages, whose format they are in, and the record's other members by value."""
 
     drafts: list[MessageDraft | Unreadable]
     fields: dict[str, object]
+    dialect: Dialect
 
 
 def draft_chat_record(raw: bytes, *, keys: Sequence[str]) -> CutRecord:
-    """Cut a list of Chat Completions messages: the record itself, or its first member of `keys` that is one.
+    """Cut a list of messages: the record itself, or its first member of `keys` that is one.
 
+    They are read as Chat Completions has them, or as Anthropic Messages where their blocks say so.
     System messages stay in the list. Raises WireError where there is no list.
     """
     text = decode_text(raw)
@@ -53,7 +60,7 @@ def draft_chat_record(raw: bytes, *, keys: Sequence[str]) -> CutRecord:
             raise WireError("more text after the list of messages")
         first = next((item.value for item in listed.items if isinstance(item.value, Sliced)), None)
         style = COMPACT if first is None else detect_style(text, first)
-        return CutRecord(_drafts(text, listed, style), {})
+        return _cut(text, listed, style, {})
     if not text.startswith("{", start):
         raise WireError("a record without a list of messages")
     body = slice_json(text, dict.fromkeys(keys, READ_MESSAGES))
@@ -61,11 +68,35 @@ def draft_chat_record(raw: bytes, *, keys: Sequence[str]) -> CutRecord:
         value = body.value(key)
         if isinstance(value, Sliced) and not value.is_object:
             fields = {member.key: member.value for member in body.members if member.key not in keys}
-            return CutRecord(_drafts(text, value, detect_style(text, body)), fields)
+            return _cut(text, value, detect_style(text, body), fields)
     raise WireError("a record without a list of messages")
 
 
-def _drafts(text: str, listed: Sliced, style: Style) -> list[MessageDraft | Unreadable]:
+def _cut(text: str, listed: Sliced, style: Style, fields: dict[str, object]) -> CutRecord:
+    dialect = _dialect_of(listed)
+    return CutRecord(_drafts(text, listed, style, dialect), fields, dialect)
+
+
+def _dialect_of(listed: Sliced) -> Dialect:
+    """Whose format a list of messages is in; most messages are the same in both."""
+    messages = [
+        item.value for item in listed.items if isinstance(item.value, Sliced) and item.value.is_object
+    ]
+    if any(
+        message.value("role") in _CHAT_ROLES or any(message.last(name) for name in _CHAT_MEMBERS)
+        for message in messages
+    ):
+        return Dialect.OPENAI_CHAT
+    contents = [content for message in messages if isinstance(content := message.value("content"), Sliced)]
+    blocks = [item.value for content in contents if not content.is_object for item in content.items]
+    if any(isinstance(block, dict) and block.get("type") in _ANTHROPIC_BLOCKS for block in blocks):
+        return Dialect.ANTHROPIC_MESSAGES
+    return Dialect.OPENAI_CHAT
+
+
+def _drafts(text: str, listed: Sliced, style: Style, dialect: Dialect) -> list[MessageDraft | Unreadable]:
+    is_anthropic = dialect == Dialect.ANTHROPIC_MESSAGES
+    frame_message = anthropic_messages.frame_message if is_anthropic else chat_messages.frame_message
     drafts: list[MessageDraft | Unreadable] = []
     framed: list[FramedMessage] = []
     for index, item in enumerate(listed.items):
@@ -76,10 +107,10 @@ def _drafts(text: str, listed: Sliced, style: Style) -> list[MessageDraft | Unre
                 raise WireError("a message without a role")
             framed.append(frame_message(text, item, index, style))
         except WireError as error:
-            drafts += build_messages(text, framed, dialect=Dialect.OPENAI_CHAT, style=style)
+            drafts += build_messages(text, framed, dialect=dialect, style=style)
             framed = []
             drafts.append(Unreadable(text[item.start : item.end].encode(), error.reason))
-    drafts += build_messages(text, framed, dialect=Dialect.OPENAI_CHAT, style=style)
+    drafts += build_messages(text, framed, dialect=dialect, style=style)
     return drafts
 
 

@@ -30,7 +30,7 @@ def parse_request(body: bytes) -> ParsedRequest:
         style=detect_style(text, sliced),
         messages_key="messages",
         preamble_key="system",
-        frame_message=_frame_message,
+        frame_message=frame_message,
     )
 
 
@@ -41,7 +41,8 @@ def parse_response(body: bytes, http_status: int | None = None) -> ParsedRespons
     return read_json_answer(body, http_status, read_answer)
 
 
-def _frame_message(text: str, item: Item, index: int, style: Style) -> FramedMessage:
+def frame_message(text: str, item: Item, index: int, style: Style) -> FramedMessage:
+    """One message of the list, cut."""
     message = walked(text, item)
     role, provider_role = role_of(message.value("role"))
     parts, holes = cut_content(text, message.last("content"), rules=RULES, role=role, style=style)

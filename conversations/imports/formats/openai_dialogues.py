@@ -1,7 +1,8 @@
 """Dialogues in OpenAI's chat form: lists of messages, alone or as a member of a record.
 
 Lines of fine-tuning files, lists dumped by applications, and tau-bench, whose
-records hold the messages as `traj`. They can be replayed as they ran.
+records hold the messages as `traj`. Lists with Anthropic's blocks of calls and
+results are read as those. They can be replayed as they ran.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,6 @@ from conversations.imports.drafting import as_dict, as_list, as_text, moment_of,
 from conversations.imports.reading import digest_ref, quarantined, read_each, ref
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
-from conversations.vocabulary import Dialect
 from conversations.wire.shapes import WireError
 
 LABEL: Final = "OpenAI-style dialogues"
@@ -102,10 +102,12 @@ def _conversation(record: Record, occurrences: dict[str, int]) -> ImportedConver
         started_at=moment_of(fields.get("created_at")) or moment_of(fields.get("timestamp")),
         model=as_text(fields.get("model")),
         account_external_id=as_text(fields.get("user")),
-        dialect=Dialect.OPENAI_CHAT,
+        dialect=cut.dialect,
     )
     if not cut.drafts:
         conversation.notes.append("a dialogue without messages")
+    if fields.get("system"):
+        conversation.notes.append("the system prompt beside the messages is kept with the raw record")
     if isinstance(fields.get("tools"), list):
         conversation.notes.append(
             f"{len(as_list(fields['tools']))} tool declarations are kept with the raw record"

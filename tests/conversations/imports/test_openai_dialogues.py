@@ -32,6 +32,51 @@ def test_a_record_of_messages_is_a_line_that_can_be_replayed(tmp_path):
     assert rendered == [json.dumps(message) for message in DIALOGUE]
 
 
+ASKED = {"type": "tool_use", "id": "toolu_1", "name": "refund", "input": {"order": 1042}}
+DONE = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "done", "is_error": False}
+BLOCKS = [
+    {"role": "user", "content": "Refund 1042"},
+    {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "Which?", "signature": "c2ln"}, ASKED],
+    },
+    {"role": "user", "content": [DONE, {"type": "text", "text": "Thanks"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "Refunded."}]},
+]
+
+
+def test_messages_with_anthropics_blocks_are_calls_and_results_too(tmp_path):
+    record = {"system": "Be brief.", "messages": BLOCKS}
+    conversation = read_one(tmp_path, lines(record), "train.jsonl")
+    messages, findings = paired(conversation)
+
+    assert conversation.dialect == Dialect.ANTHROPIC_MESSAGES
+    assert [part.type for part in messages["2"].message.parts] == [PartType.THINKING, PartType.TOOL_USE]
+    assert messages["2"].call_statuses == {"toolu_1": CallStatus.SUCCEEDED}
+    assert findings == []
+    assert conversation.notes == ["the system prompt beside the messages is kept with the raw record"]
+    rendered = [
+        render_message(message.message, dialect=Dialect.ANTHROPIC_MESSAGES, style=SPACED)
+        for message in messages.values()
+    ]
+    assert rendered == [json.dumps(message) for message in BLOCKS]
+
+
+def test_a_clipped_dialogue_with_anthropics_blocks_begins_with_an_orphan(tmp_path):
+    messages, findings = paired(read_one(tmp_path, BLOCKS[2:], "clipped.json"))
+
+    answer = messages["1"].message.parts[0]
+    assert (answer.type, answer.tool_call_id, answer.orphan) == (PartType.TOOL_RESULT, "toolu_1", True)
+    assert findings == ["a result for toolu_1 does not follow its call; kept as an orphan"]
+
+
+def test_calls_beside_the_content_make_a_list_openais_whatever_its_blocks(tmp_path):
+    odd = {"role": "user", "content": [{"type": "thinking", "thinking": "?"}]}
+    messages, _ = paired(read_one(tmp_path, [*DIALOGUE, odd], "mixed.json"))
+
+    assert messages["3"].call_statuses == {"call_1": CallStatus.SUCCEEDED}
+
+
 def test_lists_without_a_record_around_them_are_dialogues_too(tmp_path):
     found = read_file(write(tmp_path, lines(DIALOGUE, DIALOGUE[:2]), "plain.jsonl"))
 
