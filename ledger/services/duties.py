@@ -60,7 +60,7 @@ def pull_missed_events(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun |
     return work_items(
         run_id=run_id,
         items=pulling.new_events(processor=STRIPE, since=since, until=until, now=now),
-        act=_work_again,
+        act=_work_pulled,
         step="events",
         clock=clock,
     )
@@ -74,3 +74,12 @@ def work_one_event(*, event_id: UUID, now: datetime) -> None:
 
 def _work_again(event_id: UUID, now: datetime) -> str:
     return events.work_event(event_id=event_id, now=now, is_again=True).trouble or "settled"
+
+
+def _work_pulled(event_id: UUID, now: datetime) -> str:
+    """Go on where an event has to be asked about and nobody answers: it is kept, and waits.
+
+    To give up here would leave the rest of the window, which the next pull begins behind, to nobody.
+    """
+    word = _work_again(event_id, now)
+    return "waiting" if word == events.UNREACHABLE else word

@@ -6,6 +6,8 @@ import stripe
 from jobs.models import JobRun
 from jobs.services.starting import start_job
 from ledger.models import Compensation, ToolEffect, WebhookEvent
+from ledger.processors.protocol import ProcessorUnreachableError
+from ledger.processors.stripe.adapter import StripeAdapter
 from ledger.services import duties
 from ledger.services.compensating import approve_compensation, request_compensation
 from ledger.services.events import take_in_event
@@ -169,3 +171,31 @@ def test_a_processor_that_does_not_answer_ends_the_run_early(unheard, clock, pro
     job = run(duties.sweep_effects, "ledger.sweep", clock)
 
     assert (job.state, job.counts) == ("succeeded", {"effects": {"unreachable": 1}})
+
+
+def test_a_window_is_pulled_to_its_end_though_some_of_it_has_to_be_asked_about(
+    talk, charge_card, charge, stripe_api, clock, stripe_settings, processor, monkeypatch
+):
+    """Six refunds, of which only the processor can say what they are: it lists events, and no more."""
+    talk.says()
+    effect = charge(talk, talk.calls("toolu_1"), "toolu_1", capture_method="manual").effect
+    captured = stripe_api.payment_intents.capture(
+        effect.references.get(kind="intent").reference, {"amount_to_capture": 1200}
+    )
+    for _ in range(6):
+        processor.pull("refunds", {"charge": captured.latest_charge, "amount": 100})
+    processor.turn_clock(seconds=2)
+
+    def unreachable(*args, **given):
+        raise ProcessorUnreachableError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StripeAdapter, "is_release", unreachable)
+        patch.setattr(StripeAdapter, "find_refunds", unreachable)
+        job = run(duties.pull_missed_events, "ledger.pull", clock)
+
+    assert job.state == "succeeded"
+    assert pulled(clock)["new"] == 0
+    run(duties.work_waiting_events, "ledger.work_events", clock)
+    effect.refresh_from_db()
+    assert (effect.amount_settled_minor, effect.amount_compensated_minor) == (1200, 600)
