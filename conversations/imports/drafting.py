@@ -2,7 +2,7 @@
 
 import math
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from conversations.drafts import HOLE_STRING, ImportedNode, MessageDraft, PartDraft
@@ -43,6 +43,22 @@ def id_of(value: object) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     return exact_json.dump(value).decode("utf-8")[:_LONGEST_ID]
+
+
+def standing_below(nodes: Mapping[str, object], member: str) -> dict[str, tuple[str, int]]:
+    """For each child that a node's list `member` names: the first such node, and the place in its list."""
+    standing: dict[str, tuple[str, int]] = {}
+    for parent_id, node in nodes.items():
+        for place, child in enumerate(as_list(as_dict(node).get(member))):
+            standing.setdefault(id_of(child), (parent_id, place))
+    return standing
+
+
+def parent_of(node: object, member: str, standing: tuple[str, int] | None) -> str | None:
+    """The parent that a node names itself, else the node that names it among its children."""
+    if isinstance(node, dict) and member in node:
+        return id_of(node[member]) or None
+    return standing[0] if standing else None
 
 
 def moment_of(value: object) -> datetime | None:

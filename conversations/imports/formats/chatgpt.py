@@ -22,7 +22,9 @@ from conversations.imports.drafting import (
     id_of,
     minted_call_id,
     moment_of,
+    parent_of,
     result_part,
+    standing_below,
     text_part,
     title_of,
 )
@@ -84,7 +86,7 @@ def _conversation(record: Record, beside: frozenset[str], beginnings: Beginnings
         started_at=moment_of(value.get("create_time")),
         model=as_text(value.get("default_model_slug")),
     )
-    standing = _sibling_places(mapping)
+    standing = standing_below(mapping, "children")
     nodes = [
         _node(str(node_id), node, standing.get(str(node_id)), conversation, beside)
         for node_id, node in mapping.items()
@@ -122,23 +124,16 @@ def _first_messages(mapping: dict[str, object]) -> list[object]:
     return [[node_id, first[node_id]] for node_id in sorted(first)]
 
 
-def _sibling_places(mapping: dict[str, object]) -> dict[str, int]:
-    places: dict[str, int] = {}
-    for node in mapping.values():
-        for place, child in enumerate(as_list(as_dict(node).get("children"))):
-            places.setdefault(id_of(child), place)
-    return places
-
-
 def _node(
     node_id: str,
     value: object,
-    position: int | None,
+    standing: tuple[str, int] | None,
     conversation: ImportedConversation,
     beside: frozenset[str],
 ) -> ImportedNode:
     node = as_dict(value)
-    parent = id_of(node.get("parent")) or None
+    parent = parent_of(value, "parent", standing)
+    position = standing[1] if standing else None
     message = node.get("message")
     if isinstance(value, dict) and message is None and ("parent" in node or "children" in node or not node):
         return ImportedNode(source_id=node_id, parent_source_id=parent, message=None, position=position)

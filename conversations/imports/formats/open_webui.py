@@ -19,7 +19,9 @@ from conversations.imports.drafting import (
     id_of,
     minted_call_id,
     moment_of,
+    parent_of,
     result_part,
+    standing_below,
     text_part,
     title_of,
     unfold_turn,
@@ -69,10 +71,10 @@ def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversatio
         model=models[0] if models else "",
         account_external_id=as_text(value.get("user_id")),
     )
-    places = _sibling_places(messages)
+    standing = standing_below(messages, "childrenIds")
     nodes: list[ImportedNode] = []
     for source_id, message in messages.items():
-        nodes += _nodes(source_id, message, places.get(source_id), conversation)
+        nodes += _nodes(source_id, message, standing.get(source_id), conversation)
     conversation.nodes = nodes
     return conversation
 
@@ -83,19 +85,11 @@ def _beginning(messages: dict[str, object]) -> list[object]:
     return [first.get("role"), first.get("content"), first.get("timestamp")]
 
 
-def _sibling_places(messages: dict[str, object]) -> dict[str, int]:
-    places: dict[str, int] = {}
-    for message in messages.values():
-        for place, child in enumerate(as_list(as_dict(message).get("childrenIds"))):
-            places.setdefault(id_of(child), place)
-    return places
-
-
 def _nodes(
-    source_id: str, value: object, position: int | None, conversation: ImportedConversation
+    source_id: str, value: object, standing: tuple[str, int] | None, conversation: ImportedConversation
 ) -> Iterator[ImportedNode]:
     message = as_dict(value)
-    parent = id_of(message.get("parentId")) or None
+    parent = parent_of(value, "parentId", standing)
     role_name = as_text(message.get("role"))
     if role_name not in Role.values:
         error = as_dict(message.get("error"))
@@ -112,7 +106,7 @@ def _nodes(
         parent_source_id=parent,
         message=None,
         model=(as_text(message.get("model")) or conversation.model) if role == Role.ASSISTANT else "",
-        position=position,
+        position=standing[1] if standing else None,
     )
     parts = _parts(source_id, message)
     if message.get("error"):

@@ -170,6 +170,22 @@ def test_nodes_without_any_links_are_a_line(tmp_path):
     ]
 
 
+def test_nodes_that_name_no_parent_hang_from_the_one_that_names_them(tmp_path):
+    mapping = {
+        "c": {"message": said("assistant", "Hello")},
+        "b": None,
+        "a": {"message": said("user", "Hi"), "children": ["b", "d"]},
+        "d": {"message": said("assistant", "Hello again")},
+        "e": entry(said("user", "Thanks"), "b"),
+        "f": entry(said("user", "A root that says so"), None),
+    }
+    mapping["d"]["children"] = ["c", "f"]
+
+    found = parents(read_one(tmp_path, export(mapping, current_node="c")))
+
+    assert found == {"a": None, "d": "a", "e": "a", "c": "d", "f": None}
+
+
 def test_conversations_without_ids_are_known_by_what_began_them_and_never_merged(tmp_path):
     def conversation(question: str, *answers: str, title: str | None = None) -> dict[str, object]:
         ids = ["n0", "n1", *(f"n{number}" for number in range(2, 2 + len(answers)))]

@@ -45,6 +45,19 @@ def test_output_items_are_preferred_to_the_prose_that_repeats_them(tmp_path):
     assert {node.model for node in conversation.nodes if node.model} == {"m-2"}
 
 
+def test_messages_that_name_no_parent_hang_from_the_one_that_names_them(tmp_path):
+    messages = {
+        "a2": {"role": "assistant", "content": "Snow."},
+        "q": {"role": "user", "content": "Weather?", "childrenIds": ["a1", "a2"]},
+        "a1": {"role": "assistant", "content": "Rain."},
+    }
+
+    conversation = read_one(tmp_path, chat(messages, "a1"))
+
+    assert parents(conversation) == {"q": None, "a1": "q", "a2": "q"}
+    assert planned(conversation).head_source_id == "a1"
+
+
 def test_a_current_id_that_names_an_error_moves_the_head_and_says_why(tmp_path):
     messages = {
         "m1": message("user", "hi", None, "m2"),
