@@ -4,6 +4,7 @@ import json
 from itertools import count
 
 from conversations.models import Message, MessagePart
+from conversations.replay import request_body_of
 
 _ids = count(1)
 
@@ -75,3 +76,8 @@ def tree(conversation_id) -> list[tuple]:
         (m.seq, m.parent_seq, m.role, m.branch_reason, texts.get(m.seq, []))
         for m in Message.objects.filter(conversation_id=conversation_id).order_by("seq")
     ]
+
+
+def given_back(exchange, number=1) -> bytes:
+    """The body of the attempt's request, as the store gives it back."""
+    return request_body_of(conversation_id=exchange.conversation_id, number=number)

@@ -1,0 +1,150 @@
+"""The same source again: only what is new is added, and nothing is taken back."""
+
+from datetime import timedelta
+
+from conversations.drafts import MessageDraft, PartDraft
+from conversations.models import Conversation, HeadMove, Message, ToolCall
+from conversations.services.appending import append_message
+from conversations.services.importing.report import ExitStatus
+from conversations.vocabulary import CallStatus, PartType, Role
+from tests.conversations.conftest import NOW
+from tests.conversations.imports.exports import IMPORTER, chat, five, node, rows
+from tests.conversations.imports.reading import lines
+from tests.conversations.invariants import assert_well_formed
+
+
+def test_the_same_file_again_adds_nothing(imported):
+    imported(five())
+    before = rows()
+
+    report = imported(five(), now=NOW + timedelta(days=1))
+
+    assert rows() == before
+    assert report.counts["conversations unchanged"] == 5
+    assert report.exit_status == ExitStatus.COMPLETE
+
+
+def test_an_import_that_stopped_half_way_is_completed_by_the_next(imported):
+    imported(five()[:3])
+
+    report = imported(five())
+
+    assert Conversation.objects.count() == 5
+    assert (report.counts["conversations new"], report.counts["conversations unchanged"]) == (2, 3)
+
+
+def test_a_later_export_adds_only_what_is_new_and_keeps_what_was_removed(imported):
+    first = {
+        "u": node("user", "hi"),
+        "a": node("assistant", "old answer", "u"),
+        "b": node("assistant", "answer", "u"),
+    }
+    imported(five(first))
+    later = {
+        "u": node("user", "hi"),
+        "b": node("assistant", "answer", "u"),
+        "c": node("user", "more?", "b"),
+        "d": node("assistant", "more.", "c"),
+    }
+    export = five(later)
+    export[1]["current_node"] = "d"
+
+    report = imported(export, now=NOW + timedelta(days=1))
+
+    conversation = Conversation.objects.get(external_ref="chatgpt:k2")
+    messages = Message.objects.filter(conversation=conversation).order_by("seq")
+    assert list(messages.values_list("client_message_id", "parent_seq")) == [
+        ("u", None),
+        ("a", 1),
+        ("b", 1),
+        ("c", 3),
+        ("d", 4),
+    ]
+    assert list(HeadMove.objects.filter(conversation=conversation).values_list("head_seq", flat=True)) == [
+        2,
+        5,
+    ]
+    assert report.counts["messages"] == 2
+    assert [remark.text for remark in report.remarks] == ["1 messages are no longer in this export (a); kept"]
+    assert_well_formed(conversation.id)
+
+
+def test_a_head_that_was_moved_here_is_not_moved_back_by_an_import(imported):
+    imported([chat("k", {"u": node("user", "hi")}, "u")])
+    conversation = Conversation.objects.get()
+    here = MessageDraft(Role.ASSISTANT, [PartDraft(PartType.TEXT, text="written here")])
+    append_message(conversation_id=conversation.pk, message=here, actor=IMPORTER, now=NOW)
+    later = {"u": node("user", "hi"), "a": node("assistant", "written there", "u")}
+
+    report = imported([chat("k", later, "a")], now=NOW + timedelta(days=1))
+
+    conversation.refresh_from_db()
+    assert conversation.head_seq == 2
+    assert Message.objects.get(client_message_id="a").parent_seq == 1
+    assert "the head was moved here since the first import; it stays where it is" in [
+        remark.text for remark in report.remarks
+    ]
+    assert_well_formed(conversation.id)
+
+
+def test_a_result_that_arrives_with_a_later_export_settles_its_call(imported):
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    ask = {
+        "type": "user",
+        "uuid": "u",
+        "sessionId": "s",
+        "timestamp": "2025-09-03T00:00:00Z",
+        "message": {"role": "user", "content": "go"},
+    }
+    asked = {
+        "type": "assistant",
+        "uuid": "a",
+        "parentUuid": "u",
+        "sessionId": "s",
+        "message": {"role": "assistant", "content": [call]},
+    }
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+    answer = {
+        "type": "user",
+        "uuid": "r",
+        "parentUuid": "a",
+        "sessionId": "s",
+        "message": {"role": "user", "content": [result]},
+    }
+    imported(lines(ask, asked), "s.jsonl")
+    assert ToolCall.objects.get().status == CallStatus.REQUESTED
+
+    imported(lines(ask, asked, answer), "s.jsonl", now=NOW + timedelta(hours=1))
+
+    conversation = Conversation.objects.get()
+    assert ToolCall.objects.get().status == CallStatus.SUCCEEDED
+    assert Message.objects.get(seq=3).answers_seq == 2
+    assert conversation.head_seq == 3
+    assert_well_formed(conversation.id)
+
+
+def test_what_an_export_says_otherwise_is_reported_though_nothing_is_added(imported):
+    imported([chat("k", {"u": node("user", "hi"), "a": node("assistant", "hello", "u")}, "u")])
+    before = rows()
+
+    report = imported([chat("k", {"u": node("user", "HI")}, "u")], now=NOW + timedelta(days=1))
+
+    assert rows() == before
+    assert report.counts["conversations unchanged"] == 1
+    assert [remark.text for remark in report.remarks] == [
+        "1 messages say something else now; kept as first imported",
+        "1 messages are no longer in this export (a); kept",
+    ]
+
+
+def test_what_is_quarantined_is_named_in_the_report_once(imported):
+    broken = {"u": node("user", "hi"), "x": {"parent": "u", "message": {"error": "cut"}}}
+    imported_first = imported([chat("k", broken, "u")])
+    later = {**broken, "a": node("assistant", "hello", "u")}
+
+    report = imported([chat("k", later, "a")], now=NOW + timedelta(days=1))
+
+    assert [remark.text for remark in imported_first.remarks] == [
+        "node x is kept in quarantine: a node without a role"
+    ]
+    assert report.remarks == []
