@@ -41,6 +41,16 @@ FOR EACH STATEMENT WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION {function}()
 """
 
 
+# Without the table nothing says any more which file holds what, and files of nobody are swept.
+NOTHING_IS_ARCHIVED = """
+DO $$ BEGIN
+    IF EXISTS (SELECT FROM conversations_archive) THEN
+        RAISE EXCEPTION 'conversations are archived: bring their bytes back before you go behind the archive';
+    END IF;
+END $$
+"""
+
+
 def function(create: str, name: str) -> migrations.RunSQL:
     return migrations.RunSQL([create], [f"DROP FUNCTION {name}"])
 
@@ -185,4 +195,5 @@ class Migration(migrations.Migration):
         function(BYTES_ARE_FREE, "retention_bytes_are_free"),
         ask_before_bytes("conversations_messagepart"),
         ask_before_bytes("conversations_message"),
+        migrations.RunSQL(migrations.RunSQL.noop, [NOTHING_IS_ARCHIVED]),
     ]

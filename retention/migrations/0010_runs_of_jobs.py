@@ -22,6 +22,14 @@ def ship(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     )
 
 
+def take_back(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Going back there is no such class any more: its rules go, though rules are never deleted else."""
+    policies = apps.get_model("retention", "RetentionPolicy").objects.using(schema_editor.connection.alias)
+    schema_editor.execute("ALTER TABLE retention_retentionpolicy DISABLE TRIGGER retention_append_only")
+    policies.filter(data_class="job_runs").delete()
+    schema_editor.execute("ALTER TABLE retention_retentionpolicy ENABLE TRIGGER retention_append_only")
+
+
 class Migration(migrations.Migration):
     dependencies = [("retention", "0009_application_actors")]
 
@@ -104,5 +112,5 @@ class Migration(migrations.Migration):
                 name="retention_policy_action_fits_the_class",
             ),
         ),
-        migrations.RunPython(ship, migrations.RunPython.noop, elidable=False),
+        migrations.RunPython(ship, take_back, elidable=False),
     ]
