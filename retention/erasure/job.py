@@ -1,8 +1,10 @@
 """Carrying out an erasure: one step after another, each page a transaction with its checkpoint.
 
-A step that fails is marked and the others go on; the receipt is written only when every step
-has done all of its work. What is held makes the request partly done: it is run again when the
-hold is released, and does then what it could not do before.
+A step that fails is marked and the others go on, but for the one that takes conversations: by
+these the steps before it find copies at providers and the words of staff, and without them never
+again. The receipt is written only when every step has done all of its work. What is held makes
+the request partly done: it is run again when the hold is released, and does then what it could
+not do before.
 """
 
 from datetime import datetime
@@ -44,7 +46,10 @@ STEPS = (
     EraseStep("hosted", "Copies at providers", hosted.run),
     EraseStep("words", "Notes, reasons, comments", words.run),
     EraseStep(
-        "conversations", "Conversations, messages, bytes, titles, summaries, search", conversations.run
+        "conversations",
+        "Conversations, messages, bytes, titles, summaries, search",
+        conversations.run,
+        runs_when_none_failed=True,
     ),
     EraseStep("raw_bodies", "Raw bodies, webhooks, statement and import files", raw_bodies.run),
     EraseStep("money", "Money rows detached and pseudonymised", money.run),
@@ -105,6 +110,9 @@ def _run(
     if step.runs_when_all_went and _has_left_something(request):
         _end(row, StepState.SKIPPED, cause="waits until the steps before it have done all", now=now)
         return None
+    if step.runs_when_none_failed and _has_failed(request, before=row.place):
+        _end(row, StepState.SKIPPED, cause="waits until the steps before it have not failed", now=now)
+        return None
     subject = read_subject(request=request, now=now, run_id=run.pk)
     try:
         with transaction.atomic():
@@ -143,6 +151,10 @@ def _end(row: ErasureStep, state: StepState, *, cause: str, now: datetime) -> No
 def _has_left_something(request: ErasureRequest) -> bool:
     before = [place for place, step in enumerate(STEPS) if not step.runs_when_all_went]
     return request.steps.filter(place__in=before).exclude(state__in=FINISHED).exists()
+
+
+def _has_failed(request: ErasureRequest, *, before: int) -> bool:
+    return request.steps.filter(place__lt=before, state=StepState.FAILED).exists()
 
 
 def _finish(request: ErasureRequest, *, now: datetime) -> None:

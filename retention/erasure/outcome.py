@@ -28,9 +28,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class EraseStep:
-    """`runs_when_all_went` steps wait until no step before them kept or failed anything."""
+    """`runs_when_all_went` steps wait until no step before them kept or failed anything.
+
+    `runs_when_none_failed` steps take away the rows that the steps before them go by.
+    """
 
     name: str
     title: str
     run: Callable[[Subject, Any], Outcome]
     runs_when_all_went: bool = False
+    runs_when_none_failed: bool = False

@@ -3,6 +3,7 @@
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
+from django.db import OperationalError
 
 from access.models import StatedReason
 from conversations.models import Account
@@ -12,7 +13,7 @@ from retention.services.erasing import run_again
 from retention.services.holds import place_hold
 from tests.retention.conftest import NOW, remaining
 from tests.retention.desk import release, work_on
-from tests.retention.erasure.conftest import EMAIL
+from tests.retention.erasure.conftest import EMAIL, states_of
 
 pytestmark = pytest.mark.django_db
 
@@ -60,3 +61,29 @@ def test_a_name_that_came_in_between_two_runs_does_not_stop_the_request_for_ever
 
     assert request.state == "done"
     assert LogEntry.objects.get().object_repr == ""
+
+
+def test_conversations_wait_for_what_is_found_by_them(their_talk, person, desk, officer, monkeypatch):
+    """The words could not be emptied: the database was busy."""
+    StatedReason.objects.create(
+        id=their_talk.id,
+        user=officer,
+        conversation_id=their_talk.id,
+        ticket="T-1",
+        words="she called again",
+        stated_at=NOW,
+        valid_until=NOW,
+    )
+
+    def busy(*stores):
+        raise OperationalError("lock timeout")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("retention.erasure.steps.words.empty_all", busy)
+        request = desk(person)
+
+    states = states_of(request)
+    assert (states["words"], states["conversations"]) == ("failed", "skipped")
+    assert remaining() == {their_talk.id}
+    request = work_on(run_again(request_id=request.pk, actor=BEAT, now=NOW))
+    assert (request.state, StatedReason.objects.get().words) == ("done", "")
