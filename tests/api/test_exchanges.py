@@ -11,6 +11,7 @@ from conversations.api.exchanges import ExchangesView
 from conversations.models import Account, Conversation, Generation, Message
 from conversations.replay.bodies import request_body_of
 from conversations.services.raw_bodies import open_raw_body
+from tests.api.answers import refusal
 
 pytestmark = pytest.mark.django_db
 
@@ -192,7 +193,7 @@ def test_a_conversation_of_another_account_or_realm_is_not_found(client, strange
 
     for conversation in (theirs, other_account):
         answer = as_json(client, exchange_id="x-9", conversation=conversation)
-        assert (answer.status_code, answer.json()["rule"]) == (404, "no-conversation")
+        assert refusal(answer) == (404, "no-conversation")
 
     assert Generation.objects.count() == before
 
@@ -290,6 +291,6 @@ def test_more_than_the_limit_is_refused_with_the_limit(client, monkeypatch):
     monkeypatch.setattr(ExchangesView, "largest_body", 10_000)
     answer = as_parts(client, request_body=b"x" * 10_001)
 
-    assert (answer.status_code, answer.json()["rule"]) == (413, "body-too-large")
+    assert refusal(answer) == (413, "body-too-large")
     assert "10,000" in answer.json()["detail"]
     assert not Generation.objects.exists()

@@ -1,10 +1,8 @@
 """Jobs over HTTP: those that a key may start, and only runs of its own realm."""
 
-import json
-import threading
+from functools import partial
 
 import pytest
-from django.db import connection
 
 from access.models import AccessEntry, Scope
 from conversations.replay.job import verify_some
@@ -12,8 +10,10 @@ from jobs.models import JobRun
 from jobs.services.starting import start_job
 from jobs.services.working import work
 from ledger.models import ReconciliationRun
+from tests.api.answers import post_raw, refusal
 from tests.api.effects import make_talk
 from tests.conversations.conftest import NOW
+from tests.conversations.writers import at_once
 
 JOBS = "/api/v1/jobs"
 VERIFY, RECONCILE, ERASE = "conversations.verify_replay", "ledger.reconcile", "retention.erase"
@@ -73,25 +73,15 @@ def test_a_reconciliation_is_of_the_keys_realm(client, realm):
 def test_a_run_of_the_same_is_not_started_twice(client, talk):
     first = verify(client, talk).json()
     again = verify(client, talk)
-    assert (again.status_code, again.json()["rule"]) == (409, "job-overlaps")
+    assert refusal(again) == (409, "job-overlaps")
     assert again.json()["place"] == f"job {first['id']}"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_at_once_start_one_run(client, talk):
-    statuses, barrier = [], threading.Barrier(4)
+    answers = at_once(*[partial(verify, client, talk)] * 4)
 
-    def one():
-        barrier.wait()
-        statuses.append(verify(client, talk).status_code)
-        connection.close()
-
-    threads = [threading.Thread(target=one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(statuses) == [202, 409, 409, 409]
+    assert sorted(answer.status_code for answer in answers) == [202, 409, 409, 409]
     assert JobRun.objects.count() == 1
 
 
@@ -110,7 +100,7 @@ def test_two_at_once_start_one_run(client, talk):
 def test_each_kind_takes_its_own_scope(issue, client_of, kind, parameters, scope):
     others = client_of(issue(scopes=[other for other in Scope if other != scope]))
     refused = start(others, kind, parameters)
-    assert (refused.status_code, refused.json()["rule"]) == (403, "permission-denied")
+    assert refusal(refused) == (403, "permission-denied")
     assert start(client_of(issue(scopes=[scope])), kind, parameters).status_code in (202, 404)
     assert JobRun.objects.filter(requested_by_kind="application").count() <= 1
 
@@ -123,7 +113,7 @@ def test_what_belongs_to_another_realm_or_to_everybody_is_not_there(client, stra
     whole = start_job(kind=VERIFY, requested_by=("staff", "1"), now=NOW)
     for asking, run_id in ((stranger, run), (client, everybodys.pk), (client, whole.pk), (client, missing)):
         answer = asking.get(f"{JOBS}/{run_id}")
-        assert (answer.status_code, answer.json()["rule"]) == (404, "no-job")
+        assert refusal(answer) == (404, "no-job")
     reader = client_of(issue(scopes=[Scope.READ]))
     assert reader.get(f"{JOBS}/{run}").status_code == 403
 
@@ -147,7 +137,7 @@ def test_what_belongs_to_another_realm_or_to_everybody_is_not_there(client, stra
     ],
 )
 def test_a_request_of_another_shape_is_refused(client, body):
-    answer = client.generic("POST", JOBS, json.dumps(body), content_type="application/json")
+    answer = post_raw(client, JOBS, body)
     assert answer.status_code == 400, answer.content
     assert not JobRun.objects.exists()
 

@@ -35,3 +35,9 @@ def answered(talk: Talk) -> Talk:
     opened = talk.ask("Where is order 1042?")
     talk.finish(opened["generation"]["id"], "On its way.")
     return talk
+
+
+@pytest.fixture
+def opened(talk: Talk) -> Any:
+    """The id of an attempt that nothing has answered yet."""
+    return talk.ask("Where is order 1042?")["generation"]["id"]

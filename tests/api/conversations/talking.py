@@ -61,3 +61,24 @@ class Talk:
     def path(self) -> list[str]:
         """The words of each message on the live path."""
         return [message["parts"][0]["text"] for message in self.get().json()["path"]]
+
+
+def call(call_id: str = "toolu_1", **fields: Any) -> dict[str, Any]:
+    return {
+        "type": "tool_use",
+        "tool_call_id": call_id,
+        "tool_name": "get_order",
+        "arguments": {"id": 1042},
+        **fields,
+    }
+
+
+def parts_of(talk: Talk, seq: int) -> Any:
+    answer = talk.get(f"/messages/{seq}")
+    assert answer.status_code == 200
+    return answer.json()["parts"]
+
+
+def end(talk: Talk, generation_id: str, how: str, body: dict[str, Any]) -> Any:
+    """Finish, fail, cancel or regenerate: the end of an attempt's own address says which."""
+    return talk.client.post(f"{ROOT}/generations/{generation_id}/{how}", body)

@@ -6,6 +6,7 @@ from django.utils import timezone
 from conversations.models import Archive
 from conversations.services.blobs import blob_storage
 from retention.archiving import archive_bytes
+from tests.api.answers import refusal
 from tests.api.conversations.talking import text
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +49,7 @@ def test_an_archive_that_is_gone_is_no_error_of_ours(archived):
     assert "not in blob storage" in message["archive_trouble"]
     assert (message["parts"][0]["text"], message["parts"][0]["bytes_state"]) == (None, "archived")
     refused = archived.get("/next-body?dialect=openai_chat&model=m")
-    assert (refused.status_code, refused.json()["rule"]) == (409, "body-not-given")
+    assert refusal(refused) == (409, "body-not-given")
     assert archived.get("/context?budget=100").status_code == 200
 
 

@@ -13,6 +13,7 @@ from access.models.log import AccessAction
 from conversations.models import Account, MessagePart
 from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect
+from tests.api.answers import refusal
 from tests.api.conversations.talking import ROOT, text
 
 pytestmark = pytest.mark.django_db
@@ -60,14 +61,14 @@ def test_what_was_sent_comes_back_byte_for_byte(recorded, accept):
 def test_what_was_taken_away_says_so(recorded):
     MessagePart.objects.filter(seq=1).update(text=None, bytes_state="stripped")
     answer = recorded.client.get(f"{ROOT}/generations/{recorded.id}.g1/replay-body")
-    assert (answer.status_code, answer.json()["rule"]) == (410, "body-gone")
+    assert refusal(answer) == (410, "body-gone")
     assert answer["Content-Type"] == "application/problem+json"
     assert "message 1, block 0" in answer.json()["detail"]
 
 
 def test_an_attempt_whose_body_was_never_seen(answered):
     answer = answered.client.get(f"{ROOT}/generations/{answered.id}.g1/replay-body")
-    assert (answer.status_code, answer.json()["rule"]) == (404, "no-body")
+    assert refusal(answer) == (404, "no-body")
 
 
 def test_the_next_body_goes_on_from_the_head_or_from_a_leaf(recorded):
@@ -93,7 +94,7 @@ def test_the_next_body_told_with_what_it_breaks(recorded):
 
 def test_the_next_body_in_another_dialect(recorded):
     refused = recorded.get("/next-body?dialect=openai_chat")
-    assert (refused.status_code, refused.json()["rule"]) == (409, "body-not-given")
+    assert refusal(refused) == (409, "body-not-given")
     sent = json.loads(recorded.get("/next-body?dialect=openai_chat&model=gpt-5").content)
     assert sent["model"] == "gpt-5"
 

@@ -4,6 +4,7 @@ import pytest
 from django.db import connections
 
 from conversations.models import Conversation, HeadMove
+from tests.api.answers import refusal
 from tests.api.conversations.talking import Talk, text
 from tests.conversations.writers import at_once
 
@@ -34,7 +35,7 @@ def test_if_match_moves_what_has_not_moved(answered, source):
     etag = answered.get(source)["ETag"]
     assert move(answered, 1, HTTP_IF_MATCH=etag).status_code == 200
     refused = move(answered, 2, HTTP_IF_MATCH=etag)
-    assert (refused.status_code, refused.json()["rule"]) == (412, "head-moved")
+    assert refusal(refused) == (412, "head-moved")
     assert refused["Content-Type"] == "application/problem+json"
     assert Conversation.objects.get().head_seq == 1
 

@@ -7,6 +7,7 @@ from access.models import AccessEntry, Scope
 from access.models.log import AccessAction
 from conversations.api.urls import urlpatterns
 from conversations.models import Conversation, Generation, HeadMove, Message
+from tests.api.answers import refusal
 from tests.api.conversations.talking import attempt, text
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +84,7 @@ def test_a_key_without_the_scope_is_refused(answered, issue, client_of, name, me
     others = [one for one in Scope if one != scope]
     before = counts()
     answer = ask(client_of(issue(scopes=others)), answered, name, method)
-    assert (answer.status_code, answer.json()["rule"]) == (403, "permission-denied")
+    assert refusal(answer) == (403, "permission-denied")
     assert counts() == before
 
 
@@ -110,7 +111,7 @@ def test_an_id_of_another_realm_in_a_body_does_not_exist_either(answered, strang
         ("/chunks", {"message_id": theirs, "spans": [[0, 1]], "chunking_version": "c"}),
     ):
         answer = own.post(address, body)
-        assert (answer.status_code, answer.json()["rule"]) == (404, "no-message"), address
+        assert refusal(answer) == (404, "no-message"), address
     assert own.client.put(f"{own.url}/head", {"message_id": theirs}).status_code == 404
     assert own.get(f"/next-body?leaf_id={theirs}").status_code == 404
 
