@@ -101,3 +101,9 @@ def name_of(error: DatabaseError) -> str | None:
 def every_row() -> dict[str, list[tuple[Any, ...]]]:
     tables = [model._meta.db_table for model in apps.get_app_config("conversations").get_models()]
     return {table: fetch(f"SELECT t::text FROM {table} t ORDER BY 1") for table in tables}
+
+
+def message(conversation_id, seq, parent, *, answers=None, role="user"):
+    insert(
+        "message", conversation_id=conversation_id, seq=seq, parent_seq=parent, answers_seq=answers, role=role
+    )

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from access.actors import Actor, ActorKind
-from ledger.evidence import EFFECT_METADATA
+from ledger.evidence import EFFECT_METADATA, RefundSeen
 from ledger.models import ReconciliationRun, Statement, ToolEffect
 from ledger.reconciliation.running import reconcile
 from ledger.reconciliation.starting import Asked, start_reconciliation
+from ledger.services.refunds import take_refund
 from ledger.services.sending import mark_sent
 from ledger.services.settling import settle_effect
 from ledger.statements.importing import Told, import_statement
@@ -31,7 +32,7 @@ from tests.ledger.conftest import (
     staff,
     talk,
 )
-from tests.ledger.seen import AGENT, charged
+from tests.ledger.seen import AGENT, charged, refunded
 
 __all__ = [
     "account",
@@ -189,3 +190,8 @@ def tied(run: ReconciliationRun) -> dict[str, tuple[int, int, int, int]]:
         one["currency"]: (one["ledger"], one["processor"], one["explained"], one["unexplained"])
         for one in lines
     }
+
+
+def give(effect, refund="re_1", amount=500, **given) -> None:
+    seen: RefundSeen = refunded(refund, charge=effect.external_ref, amount_minor=amount, **given)
+    take_refund(effect_id=effect.pk, seen=seen, actor=AGENT, now=NOW)
