@@ -7,16 +7,16 @@ seconds of a delete; with it, a tenth of one. 41 bytes a call.
 from django.db import migrations
 
 
+DEFINITION = "conversations_toolcall (conversation_id, generation_number) WHERE generation_number IS NOT NULL"
+
+
 class Migration(migrations.Migration):
     atomic = False
     dependencies = [("retention", "0012_evidence_of_what_is_held")]
 
     operations = [
         migrations.RunSQL(
-            [
-                "CREATE INDEX CONCURRENTLY IF NOT EXISTS toolcall_attempt ON conversations_toolcall"
-                " (conversation_id, generation_number) WHERE generation_number IS NOT NULL"
-            ],
+            [f"CREATE INDEX CONCURRENTLY IF NOT EXISTS toolcall_attempt ON {DEFINITION}"],
             ["DROP INDEX CONCURRENTLY IF EXISTS toolcall_attempt"],
         )
     ]

@@ -18,12 +18,7 @@ def test_attempts_go_without_a_look_at_every_call_of_their_conversation(talk):
         seq = talk.calls(f"toolu_{number}")
         talk.answers(f"toolu_{number}")
         add_attempt(talk.id, number, message_seq=seq)
-        execute(
-            "UPDATE conversations_toolcall SET generation_number = %s WHERE conversation_id = %s AND seq = %s",
-            number,
-            talk.id,
-            seq,
-        )
+        execute("UPDATE conversations_toolcall SET generation_number = %s WHERE seq = %s", number, seq)
     # Plans are made by what the table holds: of an empty one, any index will do.
     execute("SET LOCAL enable_seqscan = off")
     before = fetch(_READ)[0][0]
