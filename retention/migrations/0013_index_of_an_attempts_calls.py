@@ -6,7 +6,6 @@ seconds of a delete; with it, a tenth of one. 41 bytes a call.
 
 from django.db import migrations
 
-
 DEFINITION = "conversations_toolcall (conversation_id, generation_number) WHERE generation_number IS NOT NULL"
 
 
