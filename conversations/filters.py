@@ -14,8 +14,10 @@ from conversations.models import Conversation, Generation, RawBody, ToolCall
 from conversations.vocabulary import GenerationStatus, RawClass, Source
 
 _MOST_WORDS = 8
-# What fewer rows than these hold is looked up by value; of anything else a page is soon found by time.
+# What fewer rows than these hold is looked up by value; of anything else a page is soon found by time,
+# unless the rows are those of a few long conversations: then so many more are read before it is given up.
 _RARE = 2_000
+_FEW_CONVERSATIONS, _MANY = 50, 50_000
 
 
 class ConversationFilter(django_filters.FilterSet):
@@ -92,21 +94,34 @@ def holders_of_rare(model: type[Generation | ToolCall], values: Mapping[str, str
     may plan once for every value, and the common ones decide.
     """
     found: set[UUID] = set()
-    with connection.cursor() as cursor:
-        for column, value in values.items():
-            cursor.execute(
-                sql.SQL("SELECT conversation_id FROM {} WHERE {} = {} LIMIT {}").format(
-                    sql.Identifier(model._meta.db_table),
-                    sql.Identifier(column),
-                    sql.Literal(value),
-                    sql.Literal(_RARE),
-                )
-            )
-            rows = cursor.fetchall()
-            if len(rows) == _RARE:
-                return None
-            found.update(row[0] for row in rows)
+    for column, value in values.items():
+        holders = _holders(model._meta.db_table, column, value)
+        if holders is None:
+            return None
+        found |= holders
     return Q(pk__in=RawSQL("SELECT unnest(%s::uuid[])", [list(found)]))
+
+
+def _holders(table: str, column: str, value: str) -> set[UUID] | None:
+    """The conversations of the rows with the value; None where these are too many to be asked for first."""
+    holders, rows = _first_holders(table, column, value, limit=_RARE)
+    if rows == _RARE and len(holders) < _FEW_CONVERSATIONS:
+        holders, rows = _first_holders(table, column, value, limit=_MANY)
+        return None if rows == _MANY else holders
+    return None if rows == _RARE else holders
+
+
+def _first_holders(table: str, column: str, value: str, *, limit: int) -> tuple[set[UUID], int]:
+    """The conversations of up to `limit` rows with the value, and how many rows these are."""
+    statement = (
+        "SELECT conversation_id, count(*) FROM"
+        " (SELECT conversation_id FROM {} WHERE {} = {} LIMIT {}) held GROUP BY 1"
+    )
+    names = sql.Identifier(table), sql.Identifier(column)
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL(statement).format(*names, sql.Literal(value), sql.Literal(limit)))
+        found = cursor.fetchall()
+    return {row[0] for row in found}, sum(row[1] for row in found)
 
 
 def last_attempts() -> QuerySet[Generation]:
