@@ -21,9 +21,14 @@ def adapter_for(processor: str) -> Adapter | None:
 
 def reader_for(processor: str) -> Reader:
     """Return what reads the processor's objects: no network and no key is needed for that."""
-    if processor == STRIPE:
+    if has_reader(processor):
         return StripeReader()
     raise StoreError("processor-unknown", f"there is no adapter for {processor}")
+
+
+def has_reader(processor: str) -> bool:
+    """Tell whether the processor's own objects can be read here."""
+    return processor == STRIPE
 
 
 def key_life(processor: str) -> timedelta:

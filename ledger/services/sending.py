@@ -15,7 +15,7 @@ from conversations.vocabulary import RawClass
 from ledger.errors import InsideTransactionError, KeyExpiredError, NotSendableError
 from ledger.evidence import OutcomeSeen
 from ledger.models import ToolEffect
-from ledger.processors import reader_for
+from ledger.processors import has_reader, reader_for
 from ledger.processors.protocol import Heard
 from ledger.services.beginning import add_find_by
 from ledger.services.guarding import is_key_expired
@@ -102,7 +102,7 @@ def settle_by_report(
     """Settle from what the application reports of the processor's answer, for processors without adapter.
 
     The report must name the processor's own object or request: a state moves by
-    evidence, not by opinion.
+    evidence, not by opinion. So StoreError too where the processor's own answer can be read.
     """
     if not reference:
         raise StoreError(
@@ -111,6 +111,13 @@ def settle_by_report(
     if outcome not in (EffectState.APPLIED, EffectState.FAILED):
         raise StoreError("report-not-final", "report applied or failed", place=str(effect_id))
     effect = ToolEffect.objects.get(pk=effect_id)
+    if has_reader(effect.processor):
+        # "Failed", said of a request whose answer was lost, would free a second key for the same charge.
+        raise StoreError(
+            "report-not-evidence",
+            f"what became of it is read from {effect.processor}'s own answer; hand that in",
+            place=str(effect_id),
+        )
     seen = OutcomeSeen(
         processor=effect.processor,
         source=EvidenceSource.ANSWER,

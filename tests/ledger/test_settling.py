@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
+from conversations.errors import StoreError
 from ledger.errors import InsideTransactionError, KeyExpiredError, NotSendableError
 from ledger.models import Contradiction, EffectReference, ToolEffect
 from ledger.services.sending import mark_sent, settle_by_report
@@ -170,12 +171,26 @@ def test_what_is_settled_is_not_sent_again(bought):
         mark_sent(effect_id=bought.pk, now=LATER)
 
 
-def test_a_report_names_the_processors_own_object(bought):
-    mark_sent(effect_id=bought.pk, now=NOW)
+def test_a_report_names_the_processors_own_object(talk, register):
+    register("send_fax", processor="faxes", operation="other")
+    talk.says()
+    sent = talk.begins(talk.calls("toolu_1", name="send_fax"), "toolu_1").effect
+    mark_sent(effect_id=sent.pk, now=NOW)
 
     settle_by_report(
-        effect_id=bought.pk, outcome=EffectState.APPLIED, reference="fax-7", actor=AGENT, now=LATER
+        effect_id=sent.pk, outcome=EffectState.APPLIED, reference="fax-7", actor=AGENT, now=LATER
     )
 
     effect = ToolEffect.objects.get()
     assert (effect.state, effect.external_ref, effect.amount_settled_minor) == ("applied", "fax-7", 1900)
+
+
+def test_a_report_does_not_stand_in_for_an_answer_that_can_be_read(bought):
+    mark_sent(effect_id=bought.pk, now=NOW)
+
+    with pytest.raises(StoreError, match="own answer"):
+        settle_by_report(
+            effect_id=bought.pk, outcome=EffectState.FAILED, reference="timed-out", actor=AGENT, now=LATER
+        )
+
+    assert moves(bought) == [("", "pending", "begin", "")]
