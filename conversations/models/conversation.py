@@ -7,6 +7,7 @@ from django.db.models.functions import NullIf
 from access.actors import ActorKind
 from conversations.models.account import Account
 from conversations.vocabulary import HeadMoveReason, ReplayObstacle, Source
+from conversations.writing_order import NextInOrder
 
 
 class Conversation(models.Model):
@@ -110,6 +111,7 @@ class HeadMove(models.Model):
     moved_by_kind = models.CharField(max_length=16, choices=ActorKind)
     moved_by_id = models.CharField(max_length=64, blank=True, default="", db_default="")
     reason = models.CharField(max_length=16, choices=HeadMoveReason)
+    written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
     prev = models.GeneratedField(
         expression=NullIf(F("number") - 1, 0), output_field=models.IntegerField(), db_persist=True
     )

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from conversations.writing_order import NextInOrder
 from ledger.models.effect import ToolEffect
 from ledger.vocabulary import ContradictionKind, EvidenceSource
 
@@ -24,6 +25,7 @@ class Contradiction(models.Model):
     source = models.CharField(max_length=10, choices=EvidenceSource)
     occurred_at = models.DateTimeField(null=True, help_text="The processor's time.")
     seen_at = models.DateTimeField()
+    written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
 
     class Meta:
         constraints = [

@@ -7,6 +7,7 @@ from django.db.models.functions import NullIf
 from access.actors import ActorKind
 from access.models import Realm
 from conversations.models import Account, RawBody
+from conversations.writing_order import NextInOrder
 from ledger.vocabulary import (
     LEGAL_MOVES,
     EffectState,
@@ -157,6 +158,7 @@ class EffectMove(models.Model):
     evidence_amount_minor = models.BigIntegerField(null=True)
     evidence_at = models.DateTimeField(null=True, help_text="The processor's own time.")
     raw = models.ForeignKey(RawBody, models.DB_SET_NULL, null=True, related_name="+", db_index=False)
+    written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
     prev = models.GeneratedField(
         expression=NullIf(F("number") - 1, 0), output_field=models.IntegerField(), db_persist=True
     )
@@ -206,6 +208,7 @@ class EffectReference(models.Model):
     kind = models.CharField(max_length=16, choices=ReferenceKind)
     reference = models.CharField(max_length=255)
     seen_at = models.DateTimeField()
+    written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
 
     class Meta:
         constraints = [
@@ -238,6 +241,7 @@ class EffectUse(models.Model):
     call_id = models.CharField(max_length=255)
     effect = models.ForeignKey(ToolEffect, models.DO_NOTHING, related_name="uses")
     used_at = models.DateTimeField()
+    written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
 
     def __str__(self) -> str:
         return f"{self.conversation_id}#{self.seq} {self.call_id}"

@@ -6,6 +6,7 @@ from django.db.models import F, Q
 
 from access.actors import ActorKind
 from access.models import Realm
+from conversations.writing_order import NextInOrder
 from jobs.models import JobRun
 from ledger.models.effect import ToolEffect
 from ledger.models.statement import Statement, StatementLine
@@ -40,9 +41,10 @@ class ReconciliationPolicy(models.Model):
 class ReconciliationRun(models.Model):
     """One comparison of ledger, processor and conversations, as of a moment.
 
-    The ledger is read as it was known at `cut_off`; movements are those that
-    happened from `since` to `until`. The inputs are frozen when the run is asked
-    for; the same inputs give the same report, byte for byte.
+    The ledger is read as it was known at `cut_off` and written when the run was
+    asked for; movements are those that happened from `since` to `until`. The
+    inputs are frozen when the run is asked for; the same inputs give the same
+    report, byte for byte.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -51,6 +53,9 @@ class ReconciliationRun(models.Model):
     since = models.DateTimeField()
     until = models.DateTimeField(help_text="Not included.")
     cut_off = models.DateTimeField()
+    written_before = models.BigIntegerField(
+        help_text="What has this number or a greater one was written after the run was asked for."
+    )
     decisions_until = models.DateTimeField(help_text="Confirmed matches count if they are not younger.")
     judges_unknown = models.BooleanField(
         default=True, help_text="Whether movements that no realm knows are findings of this run."
@@ -195,6 +200,7 @@ class MatchDecision(models.Model):
         settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+", db_index=False
     )
     decided_at = models.DateTimeField()
+    written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
 
     class Meta:
         indexes = [

@@ -6,6 +6,7 @@ application can neither add one nor change one.
 
 from django.db import models
 
+from conversations.writing_order import NextInOrder
 from ledger.models.compensation import Compensation, Dispute
 from ledger.vocabulary import CompensationState
 
@@ -21,6 +22,7 @@ class CompensationVersion(models.Model):
     external_ref = models.CharField(max_length=255, blank=True)
     settled_at = models.DateTimeField(null=True)
     failed_at = models.DateTimeField(null=True)
+    written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
 
     class Meta:
         constraints = [
@@ -45,6 +47,7 @@ class DisputeVersion(models.Model):
     amount_minor = models.BigIntegerField()
     currency = models.CharField(max_length=3)
     closed_at = models.DateTimeField(null=True)
+    written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
 
     def __str__(self) -> str:
         return f"{self.dispute_id} version {self.number}: {self.status}"

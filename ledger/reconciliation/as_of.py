@@ -2,7 +2,9 @@
 
 A state is what the last move before the moment ended in; a head is where the log had it; a refund
 or a dispute is what its last version before the moment says. What was learned later does not
-change what a run with an earlier cut-off reads, whenever it happened.
+change what a run with an earlier cut-off reads, whenever it happened. Nor does what was written
+after the run was asked for, whatever moment it names: rows are numbered as they are written, and
+a run reads those below its own number.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -31,7 +33,7 @@ SETTLED = (EffectState.APPLIED, EffectState.COMPENSATED)
 
 _STATE = """
 (SELECT m.to_state FROM ledger_effectmove m WHERE m.effect_id = e.id AND m.moved_at <= %(cut_off)s
- ORDER BY m.number DESC LIMIT 1)
+ AND m.written_order < %(written)s ORDER BY m.number DESC LIMIT 1)
 """
 
 # Walks only where something can be off the path: a fork, or a head that was moved up.
@@ -42,7 +44,8 @@ WITH RECURSIVE candidates AS MATERIALIZED (
     JOIN conversations_conversation c ON c.id = e.conversation_id
     CROSS JOIN LATERAL (
         SELECT m.head_seq FROM conversations_headmove m
-        WHERE m.conversation_id = c.id AND m.moved_at <= %(cut_off)s ORDER BY m.number DESC LIMIT 1) h
+        WHERE m.conversation_id = c.id AND m.moved_at <= %(cut_off)s AND m.written_order < %(written)s
+        ORDER BY m.number DESC LIMIT 1) h
     WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.requested_at <= %(cut_off)s
     AND e.call_seq IS NOT NULL AND e.state <> 'pending' AND (c.has_fork OR h.head_seq < e.call_seq)
 ), asked AS MATERIALIZED (
@@ -55,7 +58,8 @@ WHERE NOT EXISTS (
     SELECT FROM spans s WHERE s.id = a.conversation_id AND a.call_seq BETWEEN s.first_seq AND s.last_seq)
 AND NOT EXISTS (
     SELECT FROM ledger_effectuse u JOIN spans s ON s.id = u.conversation_id
-    WHERE u.effect_id = a.id AND u.used_at <= %(cut_off)s AND u.seq BETWEEN s.first_seq AND s.last_seq)
+    WHERE u.effect_id = a.id AND u.used_at <= %(cut_off)s AND u.written_order < %(written)s
+    AND u.seq BETWEEN s.first_seq AND s.last_seq)
 UNION ALL
 SELECT e.id FROM ledger_tooleffect e
 WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.requested_at <= %(cut_off)s
@@ -103,14 +107,34 @@ WHERE NOT EXISTS (
 GROUP BY p.later ORDER BY p.later
 """.replace("@state", _STATE)
 
-# Pending now, or settled only after the moment.
+# Begun by the moment, which its first move tells; pending now, or settled only after the moment.
 _PENDING = """
 SELECT e.id FROM ledger_tooleffect e
 WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.requested_at <= %(before)s
 AND (e.state = 'pending' OR EXISTS (
-    SELECT FROM ledger_effectmove m WHERE m.effect_id = e.id AND m.number = 2 AND m.moved_at > %(cut_off)s))
+    SELECT FROM ledger_effectmove m WHERE m.effect_id = e.id AND m.number = 2
+    AND (m.moved_at > %(cut_off)s OR m.written_order >= %(written)s)))
+AND EXISTS (
+    SELECT FROM ledger_effectmove m WHERE m.effect_id = e.id AND m.number = 1
+    AND m.moved_at <= %(cut_off)s AND m.written_order < %(written)s)
 ORDER BY e.id
 """
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """Where a run stands: what was known at `cut_off` and had been written with a smaller number."""
+
+    cut_off: datetime
+    written_before: int
+
+    def known(self, column: str) -> Q:
+        """Return the condition for rows that say in `column` since when they are known."""
+        return Q((f"{column}__lte", self.cut_off), written_order__lt=self.written_before)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"cut_off": self.cut_off, "written": self.written_before}
 
 
 @dataclass(slots=True)
@@ -166,23 +190,20 @@ class DisputeAsOf:
     is_open: bool
 
 
-def effects_as_of(ids: Collection[UUID], *, cut_off: datetime) -> dict[UUID, EffectAsOf]:
+def effects_as_of(ids: Collection[UUID], *, as_of: AsOf) -> dict[UUID, EffectAsOf]:
     """Return these effects as they were known; those that had not begun are left out."""
-    found = ToolEffect.objects.filter(among_ids("id", ids), requested_at__lte=cut_off).order_by("pk")
-    states = _states(ids, cut_off)
-    known = {
-        row[0]: _effect(row, states.get(row[0], EffectState.PENDING), cut_off)
-        for row in found.values_list(*_COLUMNS)
-    }
-    references = EffectReference.objects.filter(among_ids("effect_id", known), seen_at__lte=cut_off)
+    states = _states(ids, as_of)
+    found = ToolEffect.objects.filter(among_ids("id", states), requested_at__lte=as_of.cut_off).order_by("pk")
+    known = {row[0]: _effect(row, states[row[0]], as_of.cut_off) for row in found.values_list(*_COLUMNS)}
+    references = EffectReference.objects.filter(among_ids("effect_id", known), as_of.known("seen_at"))
     references = references.order_by("id")
     for effect_id, kind, reference in references.values_list("effect_id", "kind", "reference"):
         known[effect_id].references.setdefault(reference, kind)
     return known
 
 
-def _states(ids: Collection[UUID], cut_off: datetime) -> dict[UUID, EffectState]:
-    moves = EffectMove.objects.filter(among_ids("effect_id", ids), moved_at__lte=cut_off)
+def _states(ids: Collection[UUID], as_of: AsOf) -> dict[UUID, EffectState]:
+    moves = EffectMove.objects.filter(among_ids("effect_id", ids), as_of.known("moved_at"))
     moves = moves.order_by("effect_id", "number")
     return {effect_id: EffectState(state) for effect_id, state in moves.values_list("effect_id", "to_state")}
 
@@ -215,11 +236,11 @@ def _effect(row: tuple[Any, ...], state: EffectState, cut_off: datetime) -> Effe
     )
 
 
-def refunds_as_of(found: Q, *, cut_off: datetime) -> list[RefundAsOf]:
+def refunds_as_of(found: Q, *, as_of: AsOf) -> list[RefundAsOf]:
     """Return the compensations of a condition as they were known, oldest first; two queries."""
     rows = {row.pk: row for row in Compensation.objects.filter(found).order_by("requested_at", "id")}
     versions = CompensationVersion.objects.filter(
-        compensation_id__in=list(rows), known_at__lte=cut_off
+        as_of.known("known_at"), compensation_id__in=list(rows)
     ).order_by("compensation_id", "number")
     # Of one compensation the last stays.
     known = {version.compensation_id: version for version in versions}
@@ -241,10 +262,10 @@ def _refund(row: Compensation, known: CompensationVersion) -> RefundAsOf:
     )
 
 
-def disputes_as_of(found: Q, *, cut_off: datetime) -> list[DisputeAsOf]:
+def disputes_as_of(found: Q, *, as_of: AsOf) -> list[DisputeAsOf]:
     """Return the disputes of a condition as they were known, the first heard of first; two queries."""
     rows = {row.pk: row for row in Dispute.objects.filter(found).order_by("id")}
-    versions = DisputeVersion.objects.filter(dispute_id__in=list(rows), known_at__lte=cut_off).order_by(
+    versions = DisputeVersion.objects.filter(as_of.known("known_at"), dispute_id__in=list(rows)).order_by(
         "dispute_id", "number"
     )
     known = {version.dispute_id: version for version in versions}
@@ -264,37 +285,37 @@ def _dispute(row: Dispute, known: DisputeVersion) -> DisputeAsOf:
     )
 
 
-def given_back(effects: Collection[UUID], *, cut_off: datetime) -> dict[UUID, int]:
+def given_back(effects: Collection[UUID], *, as_of: AsOf) -> dict[UUID, int]:
     """Return what refunds had given back of these effects; nothing for those without any."""
     back: dict[UUID, int] = {}
-    for refund in refunds_as_of(Q(effect_id__in=list(effects)), cut_off=cut_off):
+    for refund in refunds_as_of(Q(effect_id__in=list(effects)), as_of=as_of):
         if refund.state == CompensationState.SETTLED:
             back[refund.effect_id] = back.get(refund.effect_id, 0) + refund.amount_minor
     return back
 
 
-def abandoned_as_of(*, realm_id: int, processor: str, cut_off: datetime) -> list[UUID]:
+def abandoned_as_of(*, realm_id: int, processor: str, as_of: AsOf) -> list[UUID]:
     """Return applied effects that no call on the path of the head of then had made or used.
 
     Costs as much as there are effects in conversations that forked or whose head was moved up.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_ABANDONED, {"realm": realm_id, "processor": processor, "cut_off": cut_off})
+        cursor.execute(_ABANDONED, {"realm": realm_id, "processor": processor, **as_of.parameters})
         return sorted(row[0] for row in cursor.fetchall())
 
 
-def duplicates_as_of(*, realm_id: int, processor: str, cut_off: datetime) -> list[tuple[UUID, list[UUID]]]:
+def duplicates_as_of(*, realm_id: int, processor: str, as_of: AsOf) -> list[tuple[UUID, list[UUID]]]:
     """Return each charge that repeats earlier ones of sibling branches, with those."""
     with connection.cursor() as cursor:
-        cursor.execute(_DUPLICATES, {"realm": realm_id, "processor": processor, "cut_off": cut_off})
+        cursor.execute(_DUPLICATES, {"realm": realm_id, "processor": processor, **as_of.parameters})
         return [(later, list(earlier)) for later, earlier in cursor.fetchall()]
 
 
-def pending_as_of(*, realm_id: int, processor: str, before: datetime, cut_off: datetime) -> list[UUID]:
+def pending_as_of(*, realm_id: int, processor: str, before: datetime, as_of: AsOf) -> list[UUID]:
     """Return effects begun until `before` that had no answer at the cut-off."""
     with connection.cursor() as cursor:
         cursor.execute(
-            _PENDING, {"realm": realm_id, "processor": processor, "before": before, "cut_off": cut_off}
+            _PENDING, {"realm": realm_id, "processor": processor, "before": before, **as_of.parameters}
         )
         return [row[0] for row in cursor.fetchall()]
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from uuid import UUID
 
 from ledger.models import ReconciliationRun
+from ledger.reconciliation.as_of import AsOf
 from ledger.reconciliation.policies import Waiting
 
 
@@ -18,6 +19,11 @@ class RunContext:
     @cached_property
     def waiting(self) -> Waiting:
         return Waiting(**self.run.policy)
+
+    @cached_property
+    def as_of(self) -> AsOf:
+        """What the run may know: until its cut-off, and written before it was asked for."""
+        return AsOf(cut_off=self.run.cut_off, written_before=self.run.written_before)
 
     @cached_property
     def positions(self) -> dict[UUID, int]:

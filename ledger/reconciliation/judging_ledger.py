@@ -45,7 +45,7 @@ def judge_effects(context: RunContext, ids: Sequence[UUID]) -> list[Judged]:
         matched_by=MatchedBy.SUGGESTED
     )
     shown = set(rows.values_list("effect_id", flat=True))
-    effects = effects_as_of([pk for pk in ids if pk not in shown], cut_off=run.cut_off).values()
+    effects = effects_as_of([pk for pk in ids if pk not in shown], as_of=context.as_of).values()
     settled = [effect for effect in effects if effect.is_settled]
     taken = _taken(context, [effect.external_ref for effect in settled])
     # A tool's refund of a charge that the ledger knows stands in the row of that charge's compensation.
@@ -84,9 +84,9 @@ def next_refunds(context: RunContext, *, after: UUID | None, limit: int) -> list
     """Return compensations that were known to have settled in the period, by key."""
     run = context.run
     found = CompensationVersion.objects.filter(
+        context.as_of.known("known_at"),
         compensation__effect__realm_id=run.realm_id,
         compensation__effect__processor=run.processor,
-        known_at__lte=run.cut_off,
         settled_at__gte=run.since,
         settled_at__lt=run.until,
     )
@@ -98,18 +98,21 @@ def next_refunds(context: RunContext, *, after: UUID | None, limit: int) -> list
 
 def judge_refunds(context: RunContext, ids: Sequence[UUID]) -> list[Judged]:
     """Return a row for each of these that had gone out and that no statement shows."""
-    run = context.run
     refunds = [
         refund
-        for refund in refunds_as_of(Q(pk__in=ids), cut_off=run.cut_off)
+        for refund in refunds_as_of(Q(pk__in=ids), as_of=context.as_of)
         if refund.settled_at is not None
         and context.covers(refund.settled_at)
         and not _came_back_within(context, refund)
     ]
     taken = _taken(context, [refund.reference for refund in refunds])
     missing = [refund for refund in refunds if (refund.reference, LineKind.REFUND) not in taken]
-    effects = effects_as_of({refund.effect_id for refund in missing}, cut_off=run.cut_off)
-    return [_judge_refund(context, refund, effects[refund.effect_id]) for refund in missing]
+    effects = effects_as_of({refund.effect_id for refund in missing}, as_of=context.as_of)
+    return [
+        _judge_refund(context, refund, effects[refund.effect_id])
+        for refund in missing
+        if refund.effect_id in effects
+    ]
 
 
 def _came_back_within(context: RunContext, refund: RefundAsOf) -> bool:

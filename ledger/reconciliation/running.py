@@ -1,13 +1,13 @@
 """A run at work: batches with checkpoints, so that a worker that dies loses one batch.
 
-Phases in their order: the lines of every statement; what the ledger has in the period and no
-statement shows; what the ledger and the conversations show by themselves, one kind after the
-other; the end, in which findings are brought up to date, the report is written and the run is
-frozen. The cost grows with lines and effects, not with messages.
+Phases in their order: whoever was still writing comes to an end; the lines of every statement;
+what the ledger has in the period and no statement shows; what the ledger and the conversations show
+by themselves, one kind after the other; the end, in which findings are brought up to date, the
+report is written and the run is frozen. The cost grows with lines and effects, not with messages.
 """
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -32,8 +32,13 @@ from ledger.reconciliation.kinds import (
 )
 from ledger.reconciliation.living import take_sightings
 from ledger.reconciliation.report import make_report
+from ledger.reconciliation.writers import open_writers, wait_for_writers
 
 LINES_AT_ONCE = 2000
+# Longer than any request and any batch of a job.
+WRITERS_MAY_TAKE = timedelta(minutes=30)
+# After so many seconds of waiting the lease is renewed, and a stop is heeded.
+_LOOKS_FOR = 5
 type Clock = Callable[[], datetime]
 type Finder = Callable[[RunContext], list[Seen]]
 
@@ -55,8 +60,9 @@ def reconcile(
 
     def batch(job: JobRun, now: datetime) -> Batch:
         context = RunContext(_run_of(job))
-        phase, cursor = _begin(context) if job.cursor is None else (job.cursor["phase"], job.cursor)
-        return _PHASES[phase](context, cursor, now, lines_at_once)
+        if job.cursor is None:
+            return Batch(cursor=_begin(context, now))
+        return _PHASES[job.cursor["phase"]](context, job.cursor, now, lines_at_once)
 
     return work(run_id=run_id, batch=batch, clock=clock)
 
@@ -70,12 +76,28 @@ def _run_of(job: JobRun) -> ReconciliationRun:
     return run
 
 
-def _begin(context: RunContext) -> tuple[str, dict[str, Any]]:
+def _begin(context: RunContext, now: datetime) -> dict[str, Any]:
     """Where to begin; the digests of the inputs must be what they were when the run was asked for."""
     for entry in context.run.inputs.select_related("statement"):
         if bytes(entry.sha256) != bytes(entry.statement.sha256):
             raise JobError("input-changed", "a statement is not what it was", place=str(entry.statement_id))
-    return ("lines" if context.has_statements else "kinds"), {"position": 1, "number": 0, "kind": 0}
+    return {"phase": "writers", "open": open_writers(), "since": now.isoformat()}
+
+
+def _wait_for_writers(context: RunContext, cursor: dict[str, Any], now: datetime, limit: int) -> Batch:
+    """Let those come to their end who may have written what this run reads, and not committed it yet."""
+    still_open = wait_for_writers(cursor["open"], seconds=_LOOKS_FOR)
+    if not still_open:
+        phase = "lines" if context.has_statements else "kinds"
+        return Batch(cursor={"phase": phase, "position": 1, "number": 0, "kind": 0})
+    if now - datetime.fromisoformat(cursor["since"]) > WRITERS_MAY_TAKE:
+        raise JobError(
+            "writers-do-not-end",
+            f"what was being written when the run began is not committed after {WRITERS_MAY_TAKE}: "
+            "end that transaction, then let the run go on",
+            place=f"transaction {', '.join(still_open)}",
+        )
+    return Batch(cursor={**cursor, "open": still_open})
 
 
 def _work_lines(context: RunContext, cursor: dict[str, Any], now: datetime, limit: int) -> Batch:
@@ -147,6 +169,7 @@ def _work_end(context: RunContext, cursor: dict[str, Any], now: datetime, limit:
 
 
 _PHASES: dict[str, Callable[[RunContext, dict[str, Any], datetime, int], Batch]] = {
+    "writers": _wait_for_writers,
     "lines": _work_lines,
     "effects": _work_effects,
     "refunds": _work_refunds,

@@ -11,6 +11,7 @@ from access.actors import Actor
 from access.models import Realm
 from conversations.errors import StoreError
 from conversations.ids import mint_id
+from conversations.writing_order import next_in_order
 from jobs.services.starting import start_job
 from ledger.models import ReconciliationRun, RunInput, Statement
 from ledger.reconciliation.policies import waiting_of
@@ -48,6 +49,7 @@ def start_reconciliation(*, asked: Asked, actor: Actor, now: datetime, reason: s
         since=since,
         until=until,
         cut_off=_cut_off(asked.cut_off, until=until, now=now),
+        written_before=next_in_order(),
         decisions_until=now,
         judges_unknown=asked.judges_unknown,
         policy=waiting_of(asked.realm.pk).as_json(),
@@ -70,6 +72,7 @@ def repeat_reconciliation(*, run_id: UUID, actor: Actor, now: datetime) -> Recon
         since=before.since,
         until=before.until,
         cut_off=before.cut_off,
+        written_before=before.written_before,
         decisions_until=before.decisions_until,
         judges_unknown=before.judges_unknown,
         policy=before.policy,

@@ -73,7 +73,7 @@ def know(context: RunContext, movements: Sequence[Movement], every: Sequence[Mov
     ids |= {effect_id for decided in known.decisions.values() for effect_id in decided}
     known.effects = effects_as_of(
         ToolEffect.objects.filter(among_ids("id", ids), processor=run.processor).values_list("pk", flat=True),
-        cut_off=run.cut_off,
+        as_of=context.as_of,
     )
     _read_refunds(known, context, movements)
     _read_disputes(known, context, movements)
@@ -95,8 +95,8 @@ def _references(movements: Iterable[Movement]) -> set[str]:
 def _read_references(known: Known, context: RunContext, references: set[str]) -> None:
     rows = EffectReference.objects.filter(
         among("reference", references),
+        context.as_of.known("seen_at"),
         processor=context.run.processor,
-        seen_at__lte=context.run.cut_off,
         kind__in=[*CHARGE_REFERENCES, ReferenceKind.REFUND],
     ).order_by("id")
     for reference, kind, effect_id in rows.values_list("reference", "kind", "effect_id"):
@@ -118,6 +118,7 @@ def _read_decisions(known: Known, context: RunContext, movements: Sequence[Movem
         processor=context.run.processor,
         realm_id=context.run.realm_id,
         decided_at__lte=context.run.decisions_until,
+        written_order__lt=context.as_of.written_before,
     ).order_by("id")
     for reference, effect_id, is_confirmed in decided.values_list("reference", "effect_id", "is_confirmed"):
         known.decisions.setdefault(reference, {})[effect_id] = is_confirmed
@@ -130,20 +131,23 @@ def _read_refunds(known: Known, context: RunContext, movements: Sequence[Movemen
     charges = [effect.id for effect in known.effects.values() if effect.operation == Operation.CHARGE]
     asked |= Q(among_ids("effect_id", charges)) & ~Q(external_ref="")
     of_processor = Q(effect__processor=context.run.processor)
-    for refund in refunds_as_of(of_processor & asked, cut_off=context.run.cut_off):
-        known.refunds_by_id[refund.id] = refund
-        if refund.reference:
-            known.refunds[refund.reference] = refund
+    found = refunds_as_of(of_processor & asked, as_of=context.as_of)
     # A refund of an effect that nothing else led to.
-    missing = {refund.effect_id for refund in known.refunds_by_id.values()} - known.effects.keys()
-    known.effects.update(effects_as_of(missing, cut_off=context.run.cut_off))
+    missing = {refund.effect_id for refund in found} - known.effects.keys()
+    known.effects.update(effects_as_of(missing, as_of=context.as_of))
+    for refund in found:
+        # Two clocks may tell of a refund before they tell of its charge: then both are to come.
+        if refund.effect_id in known.effects:
+            known.refunds_by_id[refund.id] = refund
+            if refund.reference:
+                known.refunds[refund.reference] = refund
 
 
 def _read_disputes(known: Known, context: RunContext, movements: Sequence[Movement]) -> None:
     references = [movement.reference for movement in movements if movement.kind in _DISPUTES]
     if references:
         of_lines = Q(processor=context.run.processor, external_ref__in=references)
-        found = disputes_as_of(of_lines, cut_off=context.run.cut_off)
+        found = disputes_as_of(of_lines, as_of=context.as_of)
         known.disputes = {dispute.reference: dispute for dispute in found}
 
 
@@ -256,7 +260,7 @@ def _pending(context: RunContext) -> list[EffectAsOf]:
     """Read the charges without an answer that no id and no metadata of this run's statements lead to."""
     run = context.run
     ids = pending_as_of(
-        realm_id=run.realm_id, processor=run.processor, before=run.cut_off, cut_off=run.cut_off
+        realm_id=run.realm_id, processor=run.processor, before=run.cut_off, as_of=context.as_of
     )
     taken: set[UUID | None] = set(run.rows.filter(effect_id__in=ids).values_list("effect_id", flat=True))
     marked = StatementLine.objects.filter(statement_id__in=context.positions, effect_mark__in=ids)
@@ -264,7 +268,7 @@ def _pending(context: RunContext) -> list[EffectAsOf]:
     free = [effect_id for effect_id in ids if effect_id not in taken]
     return [
         effect
-        for effect in effects_as_of(free, cut_off=run.cut_off).values()
+        for effect in effects_as_of(free, as_of=context.as_of).values()
         if effect.operation == Operation.CHARGE and not effect.references
     ]
 

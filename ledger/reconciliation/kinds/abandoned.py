@@ -15,11 +15,11 @@ from ledger.reconciliation.vocabulary import FindingKind
 def find(context: RunContext) -> list[Seen]:
     """Return each with what of its amount was not given back."""
     run = context.run
-    ids = abandoned_as_of(realm_id=run.realm_id, processor=run.processor, cut_off=run.cut_off)
+    ids = abandoned_as_of(realm_id=run.realm_id, processor=run.processor, as_of=context.as_of)
     seen: list[Seen] = []
     for batch in in_batches(ids):
-        effects = effects_as_of(batch, cut_off=run.cut_off)
-        back = given_back(effects, cut_off=run.cut_off)
+        effects = effects_as_of(batch, as_of=context.as_of)
+        back = given_back(effects, as_of=context.as_of)
         seen += [_seen(effect, back.get(effect.id, 0)) for effect in effects.values()]
     return seen
 

@@ -31,7 +31,7 @@ def find(context: RunContext) -> list[Seen]:
     """Return what the ledger has kept until the cut-off; it stays a finding until a person resolves it."""
     run = context.run
     kept = Contradiction.objects.filter(
-        effect__realm_id=run.realm_id, processor=run.processor, seen_at__lte=run.cut_off
+        context.as_of.known("seen_at"), effect__realm_id=run.realm_id, processor=run.processor
     ).order_by("id")
     return [_seen(one) for one in kept.select_related("effect")]
 

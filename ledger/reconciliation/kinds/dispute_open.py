@@ -29,7 +29,7 @@ def find(context: RunContext) -> list[Seen]:
     """Return the disputes that were open at the cut-off, as the ledger knew them."""
     run = context.run
     of_run = Q(effect__realm_id=run.realm_id, processor=run.processor)
-    return [_seen(dispute) for dispute in disputes_as_of(of_run, cut_off=run.cut_off) if dispute.is_open]
+    return [_seen(dispute) for dispute in disputes_as_of(of_run, as_of=context.as_of) if dispute.is_open]
 
 
 def _seen(dispute: DisputeAsOf) -> Seen:

@@ -12,10 +12,10 @@ from ledger.reconciliation.vocabulary import FindingKind
 
 def find(context: RunContext) -> list[Seen]:
     run = context.run
-    found = dict(duplicates_as_of(realm_id=run.realm_id, processor=run.processor, cut_off=run.cut_off))
+    found = dict(duplicates_as_of(realm_id=run.realm_id, processor=run.processor, as_of=context.as_of))
     seen: list[Seen] = []
     for batch in in_batches(list(found)):
-        for effect in effects_as_of(batch, cut_off=run.cut_off).values():
+        for effect in effects_as_of(batch, as_of=context.as_of).values():
             seen.append(
                 Seen(
                     kind=FindingKind.DUPLICATE,

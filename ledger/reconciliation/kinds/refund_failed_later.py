@@ -39,13 +39,13 @@ def find(context: RunContext) -> list[Seen]:
     failed = [
         refund
         for refund in refunds_as_of(
-            of_run & Q(failed_at__isnull=False, settled_at__isnull=False), cut_off=run.cut_off
+            of_run & Q(failed_at__isnull=False, settled_at__isnull=False), as_of=context.as_of
         )
         if refund.state == CompensationState.FAILED and refund.has_settled
     ]
     settled = refunds_as_of(
         Q(effect_id__in={refund.effect_id for refund in failed}, settled_at__isnull=False),
-        cut_off=run.cut_off,
+        as_of=context.as_of,
     )
     seen = [_seen(refund) for refund in failed if not _is_made_good(refund, settled)]
     return seen + [_of_tool(effect) for effect in _returned_tool_refunds(context)]
@@ -88,7 +88,7 @@ def _returned_tool_refunds(context: RunContext) -> list[EffectAsOf]:
         operation=Operation.REFUND,
         state=EffectState.COMPENSATED,
     ).values_list("pk", flat=True)
-    known = effects_as_of(list(ids), cut_off=run.cut_off).values()
+    known = effects_as_of(list(ids), as_of=context.as_of).values()
     return [effect for effect in known if effect.state == EffectState.COMPENSATED]
 
 

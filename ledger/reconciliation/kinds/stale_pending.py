@@ -13,11 +13,11 @@ from ledger.reconciliation.vocabulary import FindingKind
 def find(context: RunContext) -> list[Seen]:
     run = context.run
     late = run.cut_off - context.waiting.for_an_answer
-    ids = pending_as_of(realm_id=run.realm_id, processor=run.processor, before=late, cut_off=run.cut_off)
+    ids = pending_as_of(realm_id=run.realm_id, processor=run.processor, before=late, as_of=context.as_of)
     seen: list[Seen] = []
     for batch in in_batches(ids):
         shown = set(run.rows.filter(effect_id__in=batch).values_list("effect_id", flat=True))
-        for effect in effects_as_of(batch, cut_off=run.cut_off).values():
+        for effect in effects_as_of(batch, as_of=context.as_of).values():
             if effect.id in shown:
                 continue
             seen.append(
@@ -40,7 +40,7 @@ def count_waiting(context: RunContext) -> int:
     run = context.run
     late = run.cut_off - context.waiting.for_an_answer
     every, late_ones = (
-        pending_as_of(realm_id=run.realm_id, processor=run.processor, before=before, cut_off=run.cut_off)
+        pending_as_of(realm_id=run.realm_id, processor=run.processor, before=before, as_of=context.as_of)
         for before in (run.cut_off, late)
     )
     return len(every) - len(late_ones)

@@ -11,19 +11,11 @@ from ledger.reconciliation.vocabulary import FindingKind
 
 
 def state_differs(judged: Judged, *, effect_id: UUID | None, reference: str) -> Seen:
-    return Seen(
-        kind=FindingKind.STATE_DIFFERS,
-        subject=f"{judged.kind}:{judged.reference}",
-        occurred_at=judged.occurred_at,
+    return judged.differing(
+        FindingKind.STATE_DIFFERS,
         effect_id=effect_id,
-        compensation_id=judged.compensation_id,
         reference=reference,
-        currency=judged.currency,
         amount_minor=judged.difference_minor,
-        facts={
-            "movement": judged.kind.value,
-            "ledger": judged.ledger_state,
-            "processor": judged.processor_state,
-            "statement": True,
-        },
+        ledger=judged.ledger_state,
+        processor=judged.processor_state,
     )

@@ -23,7 +23,8 @@ from tests.conversations.conftest import CUSTOMER, NOW
 from tests.conversations.imports.reading import lines, write
 
 IMPORTER = Actor(ActorKind.IMPORTER)
-LOCAL = {"conversation", "conversation_id", "created_at", "path_digest", "blob", "blob_id", "requested_at"}
+OF_ROW = {"conversation", "conversation_id", "blob", "blob_id", "path_digest"}
+LOCAL = OF_ROW | {"created_at", "requested_at", "written_order"}
 
 
 @pytest.fixture
