@@ -67,14 +67,24 @@ class PathChain:
     __slots__ = ("_calls", "_closed", "_end", "_texts")
 
     def __init__(
-        self, *, account_id: UUID, digest: bytes | None = None, open_turn: Iterable[MessageDraft] = ()
+        self,
+        *,
+        account_id: UUID,
+        digest: bytes | None = None,
+        open_turn: Iterable[MessageDraft] = (),
+        end: bytes | None = None,
     ) -> None:
+        """Stand behind `digest` and the messages of an open turn.
+
+        Where `end`, the digest behind these, is known, it is taken: their bytes need not be there, unless
+        the turn goes on.
+        """
         self._closed = digests.path_salt(account_id) if digest is None else digest
         self._calls: list[bytes] = []
         self._texts: list[str] = []
-        self._end: bytes | None = None
         for message in open_turn:
-            self.add(message)
+            self._add_to_turn(message)
+        self._end: bytes | None = end
 
     def add(self, message: MessageDraft) -> bytes:
         """Take one more message; return the digest at its end."""

@@ -1,5 +1,6 @@
 """The digest of a stored path, ready to go on from."""
 
+import hashlib
 from uuid import UUID
 
 from conversations.identity import PathChain
@@ -12,10 +13,12 @@ def chain_at(*, account_id: UUID, conversation_id: UUID, seq: int | None) -> Pat
     """Return the chain at the end of message `seq`, or at the start where it is None.
 
     Where an assistant's turn is open there, the turn's messages are read back:
-    what follows may still belong to it.
+    what follows may still belong to it. A turn that has lost bytes is its own place in the chain: no
+    other words match it.
     """
     turn: list[int] = []
     digest: bytes | None = None
+    end: bytes | None = None
     while seq is not None:
         role, parent_seq, path_digest = Message.objects.values_list("role", "parent_seq", "path_digest").get(
             conversation_id=conversation_id, seq=seq
@@ -23,7 +26,17 @@ def chain_at(*, account_id: UUID, conversation_id: UUID, seq: int | None) -> Pat
         if role != Role.ASSISTANT:
             digest = None if path_digest is None else bytes(path_digest)
             break
+        if not turn and path_digest is not None:
+            end = bytes(path_digest)
         turn.insert(0, seq)
         seq = parent_seq
     stored = read_messages(conversation_id=conversation_id, seqs=turn) if turn else []
-    return PathChain(account_id=account_id, digest=digest, open_turn=[message.draft for message in stored])
+    if any(message.lost_parts for message in stored):
+        return PathChain(account_id=account_id, digest=lost_turn(conversation_id, turn[-1]), end=end)
+    open_turn = [message.draft for message in stored]
+    return PathChain(account_id=account_id, digest=digest, open_turn=open_turn, end=end)
+
+
+def lost_turn(conversation_id: UUID, seq: int) -> bytes:
+    """Return what stands for an open turn that ends at `seq` and has lost bytes."""
+    return hashlib.sha256(b"lost turn" + conversation_id.bytes + seq.to_bytes(4)).digest()[:16]

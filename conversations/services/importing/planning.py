@@ -119,7 +119,12 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
     _restore_calls(messages, layout.added)
     is_whole = not any(node.stored and node.stored.lost for node in conversation.nodes)
     has_digests = conversation.dialect is not None and is_whole
-    digests = digests_of(messages, stored, account_id) if has_digests else [None] * len(messages)
+    conversation_id = known.conversation_id if known else None
+    digests: Sequence[bytes | None] = (
+        digests_of(messages, stored, account_id=account_id, conversation_id=conversation_id)
+        if has_digests
+        else [None] * len(messages)
+    )
     quarantined = _not_yet_quarantined(tree, known)
     result = Plan(
         conversation=conversation,
