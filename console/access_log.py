@@ -23,6 +23,23 @@ CSV_HEADER: Final = (
     *("at", "actor kind", "actor id", "actor", "action", "target kind", "target id", "realm"),
     *("conversation", "account", "ticket", "reason", "rows", "address"),
 )
+ACTIONS: Final = {
+    AccessAction.OPEN: "Looked at",
+    AccessAction.REVEAL: "Personal details shown",
+    AccessAction.SEARCH_PERSON: "Searched for a person",
+    AccessAction.EXPORT: "Exported",
+    AccessAction.DOWNLOAD: "Downloaded",
+    AccessAction.RAW: "Raw payload read",
+    AccessAction.STATE_REASON: "Reason stated",
+    AccessAction.CLOSE: "Closed again",
+    AccessAction.JOB_START: "Job started",
+    AccessAction.CHANGE: "Changed",
+    AccessAction.REFUSED: "Refused",
+    AccessAction.SIGN_IN: "Signed in",
+    AccessAction.SIGN_OUT: "Signed out",
+    AccessAction.SIGN_IN_FAILED: "Sign-in failed",
+    AccessAction.API_READ: "Read through the API",
+}
 _TIMES: Final = (("1", "Today"), ("7", "Last 7 days"), ("30", "Last 30 days"))
 
 
@@ -37,7 +54,7 @@ class Row:
 
     @property
     def action(self) -> str:
-        return worded(self.entry.action)
+        return ACTIONS[AccessAction(self.entry.action)]
 
 
 class AccessLogFilter(django_filters.FilterSet):
@@ -105,17 +122,12 @@ def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
         ((midnight - timedelta(days=int(days) - 1)).strftime("%Y-%m-%dT00:00:00Z"), label)
         for days, label in _TIMES
     ]
-    actions = [(action.value, worded(action.value)) for action in AccessAction]
-    kinds = [(kind.value, worded(kind.value)) for kind in TargetKind]
+    actions = [(action.value, words) for action, words in ACTIONS.items()]
     return [
         filter_group(query=query, name="since", title="time", options=since, every="Any time"),
         filter_group(query=query, name="action", title="action", options=actions),
-        filter_group(query=query, name="target", title="target", options=kinds),
+        filter_group(query=query, name="target", title="target", options=TargetKind.choices),
     ]
-
-
-def worded(code: str) -> str:
-    return code.replace("_", " ").capitalize()
 
 
 def _names(entries: Sequence[AccessEntry]) -> dict[str, str]:

@@ -59,6 +59,18 @@ def test_lines_say_who_did_what_on_which_ground_newest_first(auditor, make_staff
     assert "nobody known" in page
 
 
+@pytest.mark.parametrize("action", AccessAction)
+def test_each_action_is_told_in_words_in_its_row_and_in_the_filter(auditor, make_staff, action):
+    log(make_staff("maja"), action)
+
+    page = auditor.get(reverse("console:access-log"), {"action": action.value})
+
+    [row] = page.context["rows"]
+    chosen = next(group for group in page.context["groups"] if group.name == "action").choices
+    assert [choice.label for choice in chosen if choice.is_selected] == [row.action]
+    assert f"<td>{row.action}</td>" in page.content.decode()
+
+
 def test_each_filter_narrows_down(auditor, make_staff):
     maja, owen = make_staff("maja"), make_staff("owen")
     log(maja, conversation_id=CONVERSATION)
