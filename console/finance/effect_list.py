@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import batched
 from typing import Any, Final
 
 import django_filters
@@ -10,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from access.reach import Reach
-from console.filtering import FilterGroup, filter_group
+from console.filtering import FilterGroup, days_back, filter_group, since_options, stamp
 from console.states import effect_state
 from conversations.currency import major_text
 from ledger import filters
@@ -26,8 +27,7 @@ _STATES: Final = (
     ("failed", "Failed"),
     ("compensated", "Compensated"),
 )
-_TIMES: Final = (("1", "Today"), ("7", "Last 7 days"), ("30", "Last 30 days"))
-_OLDER: Final = (("7", "More than 7 days"), ("30", "More than 30 days"))
+_OLDER: Final = ((7, "More than 7 days"), (30, "More than 30 days"))
 CSV_HEADER: Final = (
     *("effect", "realm", "account", "conversation", "tool", "operation", "processor", "external id", "state"),
     *("standing", "currency", "amount", "settled", "given back", "requested", "sent", "settled at"),
@@ -74,19 +74,14 @@ def rows_of(effects: Sequence[ToolEffect]) -> list[Row]:
 
 def csv_rows(effects: QuerySet[ToolEffect]) -> Iterator[tuple[Any, ...]]:
     """Yield the lines of the export, newest first, a batch at a time."""
-    batch: list[ToolEffect] = []
-    for effect in effects.order_by("-requested_at", "-id").iterator(chunk_size=_CSV_BATCH):
-        batch.append(effect)
-        if len(batch) == _CSV_BATCH:
-            yield from map(_cells, rows_of(batch))
-            batch = []
-    yield from map(_cells, rows_of(batch))
+    rows = effects.order_by("-requested_at", "-id").iterator(chunk_size=_CSV_BATCH)
+    for batch in batched(rows, _CSV_BATCH):
+        yield from map(_cells, rows_of(batch))
 
 
 def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    since = [(_stamp(midnight - timedelta(days=int(days) - 1)), label) for days, label in _TIMES]
-    until = [(_stamp(midnight - timedelta(days=int(days))), label) for days, label in _OLDER]
+    since = since_options(now=now)
+    until = [(stamp(days_back(days + 1, now=now)), label) for days, label in _OLDER]
     disputes = (("true", "Open dispute"), ("false", "No open dispute"))
     return [
         filter_group(query=query, name="state", title="state", options=_STATES),
@@ -95,10 +90,6 @@ def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
         filter_group(query=query, name="until", title="age", options=until, every="Any age"),
         filter_group(query=query, name="is_disputed", title="dispute", options=disputes),
     ]
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT00:00:00Z")
 
 
 def _account(effect: ToolEffect) -> str:

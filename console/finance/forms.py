@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from console.words import in_sentence_case
 from conversations.currency import AmountError, major_text, minor_units
 from ledger.models import ToolPolicy
 from ledger.vocabulary import (
@@ -21,7 +22,7 @@ class RefundForm(forms.Form):
     """Asks for a refund of a part or of all that is left of a charge."""
 
     amount = forms.CharField(label="Amount", max_length=24)
-    reason = forms.ChoiceField(label="Reason", choices=CompensationReason.choices)
+    reason = forms.ChoiceField(label="Reason", choices=in_sentence_case(CompensationReason.choices))
     note = forms.CharField(
         label="Note",
         max_length=2_000,
@@ -60,7 +61,7 @@ class DecisionForm(forms.Form):
 class PolicyForm(forms.Form):
     """What is known of one tool; the service has the last word on what goes together."""
 
-    effectful = forms.ChoiceField(label="Touches the world", choices=Effectful.choices)
+    effectful = forms.ChoiceField(label="Touches the world", choices=in_sentence_case(Effectful.choices))
     rule = forms.CharField(
         label="Rule, where it depends on arguments",
         required=False,
@@ -69,7 +70,9 @@ class PolicyForm(forms.Form):
         help_text='Conditions that must all hold: [{"path": "action", "is": "equal", "value": "buy"}]',
     )
     replay_policy = forms.ChoiceField(label="A re-run on another branch", choices=ReplayPolicy.choices)
-    key_scope = forms.ChoiceField(label="Equal calls are one operation by", choices=KeyScope.choices)
+    key_scope = forms.ChoiceField(
+        label="Equal calls are one operation by", choices=in_sentence_case(KeyScope.choices)
+    )
     operation = forms.ChoiceField(label="Operation", choices=Operation.choices)
     processor = forms.CharField(label="Processor", required=False, max_length=32)
     amount_path = forms.CharField(

@@ -82,5 +82,5 @@ def filter_groups(query: QueryDict) -> list[FilterGroup]:
     return [
         period_group(query),
         filter_group(query=query, name="status", title="status", options=CallStatus.choices),
-        filter_group(query=query, name="is_retry", title="retried to success", options=_YES_NO),
+        filter_group(query=query, name="is_retry", title="retry that succeeded", options=_YES_NO),
     ]

@@ -25,6 +25,7 @@ from console.listing import list_context, read_page
 from console.reconciling.forms import StartForm
 from console.reconciling.printed import read_report
 from console.reconciling.run_pages import CSV_HEADER, csv_rows, listed, rows_of, show
+from console.words import in_sentence_case
 from conversations.errors import StoreError
 from jobs.services.starting import OverlapError
 from ledger.models import ReconciliationRun, RunRow
@@ -104,8 +105,10 @@ def reconciliation_rows(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "run": run,
         "rows": page.rows,
         "groups": [
-            filter_group(query=request.GET, name="matched_by", title="matched by", options=MatchedBy.choices),
-            filter_group(query=request.GET, name="kind", title="movement", options=LineKind.choices),
+            filter_group(query=request.GET, name="matched_by", title="match", options=MatchedBy.choices),
+            filter_group(
+                query=request.GET, name="kind", title="movement", options=in_sentence_case(LineKind.choices)
+            ),
             filter_group(
                 query=request.GET, name="is_waiting", title="waiting", options=(("true", "Only waiting"),)
             ),

@@ -20,11 +20,12 @@ from access.rights import RightName
 from access.services.logging import log_access
 from console.finance.chain import SCOPES
 from console.finance.forms import NewPolicyForm, PolicyForm, initial_of
+from console.finance.policy_words import settings_of, told_changes
 from console.frame import frame_context
 from console.listing import list_context, read_page
 from conversations.errors import StoreError
 from ledger.models import ToolPolicy
-from ledger.services.policies import changes_of, save_policy
+from ledger.services.policies import save_policy
 
 
 @never_cache
@@ -69,9 +70,9 @@ def tool_policy(request: HttpRequest, policy_id: int) -> HttpResponse:
     context |= {
         "policy": policy,
         "form": form if may_edit else None,
-        "facts": initial_of(policy).items(),
-        "changes": changes_of(policy),
-        "scopes": [(scope.label, text) for scope, text in SCOPES.items()],
+        "facts": settings_of(policy),
+        "changes": told_changes(policy),
+        "scopes": [(scope.label.capitalize(), text) for scope, text in SCOPES.items()],
     }
     status = 422 if form.is_bound else 200
     return render(request, "console/finance/tool_policy.html", context, status=status)
@@ -100,7 +101,7 @@ def new_tool_policy(request: HttpRequest) -> HttpResponse:
         title="Register a tool",
         subtitle="Say what it may do, and how a re-run counts.",
     )
-    context |= {"form": form, "scopes": [(scope.label, text) for scope, text in SCOPES.items()]}
+    context |= {"form": form, "scopes": [(scope.label.capitalize(), text) for scope, text in SCOPES.items()]}
     status = 422 if form.is_bound else 200
     return render(request, "console/finance/tool_policy.html", context, status=status)
 

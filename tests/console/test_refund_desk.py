@@ -250,7 +250,7 @@ def test_a_change_of_a_tool_is_logged_with_both_values(log_in, conversation):
     assert response.status_code == 302
     assert policy.replay_policy == "never"
     assert ToolPolicyChange.objects.count() == 2
-    assert "ask → never" in page.replace("<bdi>", "").replace("</bdi>", "")
+    assert "Ask → Never" in page.replace("<bdi>", "").replace("</bdi>", "")
 
 
 def test_what_the_registry_refuses_stands_on_the_form(log_in, conversation):
