@@ -6,6 +6,8 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from django.urls import reverse
 
+_TABLES: Final = "admin:index"
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -32,7 +34,7 @@ SECTIONS: Final = (
         (
             Page("Home", "console:home"),
             Page("Search", "console:search", "access.read_conversations"),
-            Page("Tables", "admin:index"),
+            Page("Tables", _TABLES),
         ),
     ),
     Section(
@@ -113,12 +115,18 @@ def menus(
 ) -> list[Menu]:
     """Return the menu as `user` sees it; the entry whose address holds `path` most closely is current.
 
-    Tables of an app that no section names come last, under the app's own name.
+    Tables of an app that no section names come last, under the app's own name. The page of all
+    tables is left out for who sees none.
     """
     apps = {app["app_label"]: app for app in available_apps}
+    left_out = "" if apps else _TABLES
     found: list[tuple[str, list[tuple[str, str]]]] = []
     for section in sections:
-        links = [(page.label, reverse(page.url_name)) for page in section.pages if _may_see(user, page)]
+        links = [
+            (page.label, reverse(page.url_name))
+            for page in section.pages
+            if page.url_name != left_out and _may_see(user, page)
+        ]
         for label in section.apps:
             links += _tables(apps.pop(label, None))
         found.append((section.title, links))
@@ -142,6 +150,6 @@ def _tables(app: Mapping[str, Any] | None) -> list[tuple[str, str]]:
 
 def _closest(path: str, urls: Iterable[str]) -> str:
     """The root of the site or of the tables holds every path, and is current only on itself."""
-    roots = {"/", reverse("admin:index")}
+    roots = {"/", reverse(_TABLES)}
     holding = (url for url in urls if path == url or (url not in roots and path.startswith(url)))
     return max(holding, key=len, default="")

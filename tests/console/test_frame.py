@@ -9,6 +9,7 @@ from django.template.response import TemplateResponse
 from django.test import RequestFactory
 from django.utils import timezone
 
+from access.models import Realm
 from console.frame import frame_context
 
 pytestmark = pytest.mark.django_db
@@ -145,3 +146,23 @@ def test_the_product_shows_its_own_pages_of_refusals(client):
 
     assert response.status_code == 404
     assert "<h1>There is nothing at this address</h1>" in response.content.decode()
+
+
+@pytest.mark.parametrize("address", ["/admin/", "/admin/password_change/", "/admin/password_change/done/"])
+def test_every_page_has_the_same_links_of_the_user(visit, address):
+    header = re.search(r'<div id="user-tools">(.*?)<form id="logout-form"', visit(address), re.DOTALL)
+
+    assert header is not None
+    assert re.findall(r">([^<>]+)</a>", header[1]) == ["Second factor", "Password"]
+    assert "/\n" not in header[1]
+
+
+def test_every_page_says_in_which_zone_its_times_are(visit):
+    for address in ("/", "/effects/", "/admin/auth/user/"):
+        assert "<span>Times are in UTC.</span>" in visit(address)
+
+
+def test_stock_tables_write_times_as_our_pages_do(visit):
+    Realm.objects.create(slug="eu", name="Europe", created_at="2026-11-24T14:05:00Z")
+
+    assert '<td class="field-created_at nowrap">24 Nov 2026, 14:05</td>' in visit("/admin/access/realm/")

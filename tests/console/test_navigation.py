@@ -44,9 +44,20 @@ def test_the_menu_has_its_sections_in_order_and_apps_that_no_section_names_last(
 
 
 def test_a_page_is_hidden_from_those_who_may_not_see_it_and_an_empty_section_from_all():
-    seen = menus(user=Person(), path="/", available_apps=[], sections=SECTIONS)
+    sections = (SECTIONS[0], Section("Jobs", ("jobs",)))
 
-    assert seen == [Menu("Console", [Entry("Tables", "/admin/", False)])]
+    seen = menus(user=Person(), path="/", available_apps=APPS[:1], sections=sections)
+
+    assert seen == [
+        Menu("Console", [Entry("Tables", "/admin/", False)]),
+        Menu("Other", [Entry("Things", "/admin/other/thing/", False)]),
+    ]
+
+
+def test_the_page_of_all_tables_is_hidden_from_those_who_see_no_table():
+    seen = menus(user=Person("console.see"), path="/", available_apps=[], sections=SECTIONS)
+
+    assert seen == [Menu("Console", [Entry("Log in", "/admin/login/", False)])]
 
 
 @pytest.mark.parametrize(
