@@ -14,6 +14,8 @@ graceful_timeout = 10
 # A worker whose memory crept up makes room for a new one, not all at once.
 max_requests = 10_000
 max_requests_jitter = 1_000
+# What is pasted into the search box stands in the address: 2,000 characters, some of them as three.
+limit_request_line = 8190
 # Its own words come out as the product's do. Addresses of pages are not logged: what
 # somebody typed into the search box is in them.
 logconfig_dict = {

@@ -24,6 +24,7 @@ _KINDS: Final = (
     "attempt",
     "account",
     "effect",
+    "finding",
     "staff_note",
 )
 

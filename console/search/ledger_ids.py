@@ -1,22 +1,26 @@
-"""Places in the ledger: effects by every id that the processor or we know them by, and events."""
+"""Places in the ledger: effects by every id that the processor or we know them by, events, findings."""
 
+import re
 from collections.abc import Iterable
 from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
+from django.urls import reverse
 
 from access.reach import Reach
 from console.search.place import Place
 from console.states import effect_state
 from console.thread.links import effect_url
 from conversations.search.lookup import MOST, SHORTEST_PREFIX, prefix_end, uuid_bounds
-from ledger.models import Compensation, ToolEffect, WebhookEvent
+from ledger.models import Compensation, Finding, ToolEffect, WebhookEvent
 from ledger.prefixes import find_effects_by_prefix
 from ledger.querysets import find_effects_by_reference
 
 # Events are unique per processor; the index begins with it.
 _PROCESSORS: Final = ("stripe",)
+# As the desk writes it; the number is a bigint's.
+_FINDING: Final = re.compile(r"F-([0-9]{1,18})", re.IGNORECASE | re.ASCII)
 
 
 def effect_places(*, term: str, uuid: UUID | None, reach: Reach, is_prefix: bool = False) -> list[Place]:
@@ -51,6 +55,29 @@ def event_places(*, term: str, reach: Reach) -> list[Place]:
     events = WebhookEvent.objects.filter(processor__in=_PROCESSORS, event_id=term).exclude(effect=None)
     effects = {event.effect_id for event in events}
     return _places(_in_reach(Q(pk__in=effects), reach), term, "event") if effects else []
+
+
+def finding_places(*, term: str, reach: Reach) -> list[Place]:
+    """Return the finding that is called so: "F-12"."""
+    named = _FINDING.fullmatch(term)
+    if named is None:
+        return []
+    findings = Finding.objects.filter(reach.within("realm_id"), pk=int(named[1])).select_related("account")
+    return [
+        Place(
+            kind="Finding",
+            by="finding",
+            ident=str(finding),
+            url=reverse("console:finding", args=[finding.pk]),
+            realm_id=finding.realm_id,
+            effect_id=finding.effect_id,
+            account=finding.account.external_id if finding.account else "",
+            account_id=finding.account_id,
+            minor=finding.amount_minor,
+            currency=finding.currency,
+        )
+        for finding in findings
+    ]
 
 
 def _in_reach(condition: Q, reach: Reach) -> list[ToolEffect]:

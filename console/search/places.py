@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from access.reach import Reach
 from console.masking import masked_name
-from console.search.ledger_ids import effect_places, event_places
+from console.search.ledger_ids import effect_places, event_places, finding_places
 from console.search.place import Place
 from console.thread.links import conversation_url, message_url
 from console.titles import Titles, label_of
@@ -31,6 +31,7 @@ LEDGER_TRIED: Final = (
     "the processor's ids (intents, charges, refunds, disputes)",
     "idempotency key",
     "event",
+    "finding",
 )
 
 
@@ -119,6 +120,7 @@ def _places_of(term: str, uuid: UUID | None, reach: Reach, *, sees_effects: bool
     places = _of_hits(hits) + _tickets(term, reach)
     if sees_effects:
         places += effect_places(term=term, uuid=uuid, reach=reach) + event_places(term=term, reach=reach)
+        places += finding_places(term=term, reach=reach)
     return places
 
 

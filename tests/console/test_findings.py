@@ -256,3 +256,21 @@ def test_the_csv_needs_the_right_to_export(log_in, desk):
 
 def test_an_empty_desk_says_that_all_is_done(finance, realm):
     assert b"No open finding" in finance.get("/findings/").content
+
+
+def test_a_findings_name_in_the_search_box_leads_to_it(log_in, desk):
+    support = log_in(RoleName.SUPPORT)
+    address = f"/findings/{desk[0].pk}/"
+
+    for pasted in (f"F-{desk[0].pk}", f"f-{desk[0].pk}", f"“F-{desk[0].pk}”."):
+        assert support.get("/search/", {"q": pasted}).headers.get("Location") == address
+    for pasted in ("F-999999999999999999", "F-9999999999999999999999", f"F-{desk[0].pk}x", "F-"):
+        assert support.get("/search/", {"q": pasted}).context["exact"].places == []
+
+
+def test_a_finding_of_a_realm_that_is_not_seen_is_not_found_by_its_name(log_in, desk):
+    elsewhere = Realm.objects.create(slug="elsewhere", name="Elsewhere", created_at=datetime.now(UTC))
+
+    page = log_in(RoleName.SUPPORT, realms=[elsewhere]).get("/search/", {"q": f"F-{desk[0].pk}"})
+
+    assert page.context["exact"].places == []
