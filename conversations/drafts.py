@@ -12,6 +12,7 @@ from conversations.vocabulary import (
     BranchReason,
     CallStatus,
     Dialect,
+    GenerationStatus,
     HeadMoveReason,
     PartBytes,
     PartStatus,
@@ -117,7 +118,8 @@ class ImportedNode:
     read as a message; then `message` is None and `raw` is put in quarantine.
     Without a message and without trouble it is no message at all, and its
     children are joined to its parent. `position` is the place among siblings
-    that the source itself gives, where it gives one.
+    that the source itself gives, where it gives one. `ending` is how the answer
+    came to its end, as far as the source tells.
     """
 
     source_id: str
@@ -126,6 +128,7 @@ class ImportedNode:
     raw: bytes | None = None
     trouble: str = ""
     model: str = ""
+    ending: GenerationStatus = GenerationStatus.COMPLETE
     is_hidden: bool = False
     position: int | None = None
     stored: StoredFacts | None = None

@@ -4,10 +4,11 @@ import math
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Final
 
 from conversations.drafts import HOLE_STRING, ImportedNode, MessageDraft, PartDraft
 from conversations.imports import exact_json
-from conversations.vocabulary import PartStatus, PartType, Role
+from conversations.vocabulary import GenerationStatus, PartStatus, PartType, Role
 from conversations.wire.cuts import LONGEST_SHELL, call_key, name_of
 from conversations.wire.literals import is_storable, readable_copy
 
@@ -156,6 +157,25 @@ def result_part(
     return part
 
 
+# How an answer ended, by the words that sources have for it.
+_ENDINGS: Final = {
+    "length": GenerationStatus.TRUNCATED,
+    "max_tokens": GenerationStatus.TRUNCATED,
+    "incomplete": GenerationStatus.TRUNCATED,
+    "content_filter": GenerationStatus.REFUSED,
+    "refusal": GenerationStatus.REFUSED,
+    "interrupted": GenerationStatus.INTERRUPTED,
+}
+
+
+def ending_of(reason: object, *, is_unfinished: bool = False, is_error: bool = False) -> GenerationStatus:
+    """How an answer ended: its stop reason, and whether the source marks it as unfinished or as an error."""
+    if is_error:
+        return GenerationStatus.FAILED
+    told = _ENDINGS.get(as_text(reason), GenerationStatus.COMPLETE)
+    return GenerationStatus.INTERRUPTED if is_unfinished and told == GenerationStatus.COMPLETE else told
+
+
 def minted_call_id(source_id: str, number: int) -> str:
     """An id for a call that the source did not give one: the node and the number of the call in it."""
     return call_key(f"minted-{source_id}-{number}") or f"minted-{number}"
@@ -188,6 +208,7 @@ def unfold_turn(
             message=MessageDraft(role=speaker, parts=spoken, occurred_at=occurred_at),
             raw=node.raw if number == 1 else None,
             model=node.model if speaker != Role.TOOL else "",
+            ending=node.ending if is_last else GenerationStatus.COMPLETE,
             is_hidden=node.is_hidden,
             position=node.position if number == 1 else None,
         )

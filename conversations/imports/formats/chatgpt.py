@@ -19,6 +19,7 @@ from conversations.imports.drafting import (
     as_text,
     block_part,
     call_part,
+    ending_of,
     id_of,
     minted_call_id,
     moment_of,
@@ -31,7 +32,7 @@ from conversations.imports.drafting import (
 from conversations.imports.reading import Beginnings, quarantined, read_each, ref
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
-from conversations.vocabulary import PartType, Role
+from conversations.vocabulary import GenerationStatus, PartType, Role
 
 LABEL: Final = "ChatGPT export"
 _KEY: Final = "chatgpt"
@@ -157,9 +158,18 @@ def _node(
         message=draft,
         raw=None,
         model=as_text(metadata.get("model_slug")) or conversation.model,
+        ending=_ending(message, metadata),
         is_hidden=_is_hidden(metadata, content, draft),
         position=position,
     )
+
+
+def _ending(message: dict[str, object], metadata: dict[str, object]) -> GenerationStatus:
+    is_unfinished = (
+        as_text(message.get("status")) in ("in_progress", "finished_partial_completion")
+        or metadata.get("is_complete") is False
+    )
+    return ending_of(as_dict(metadata.get("finish_details")).get("type"), is_unfinished=is_unfinished)
 
 
 def _is_tool(recipient: str) -> bool:

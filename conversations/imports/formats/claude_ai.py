@@ -17,6 +17,7 @@ from conversations.imports.drafting import (
     as_text,
     block_part,
     call_part,
+    ending_of,
     id_of,
     minted_call_id,
     moment_of,
@@ -101,6 +102,7 @@ def _nodes(
         parent_source_id=parent,
         message=None,
         model=conversation.model if role == Role.ASSISTANT else "",
+        ending=ending_of("length" if message.get("truncated") is True else message.get("stop_reason")),
     )
     parts = _parts(source_id, message)
     if message.get("truncated") is True:

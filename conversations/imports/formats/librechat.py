@@ -14,6 +14,7 @@ from conversations.imports.drafting import (
     as_text,
     block_part,
     call_part,
+    ending_of,
     id_of,
     minted_call_id,
     moment_of,
@@ -109,6 +110,11 @@ def _nodes(
         parent_source_id=parent,
         message=None,
         model="" if is_user else as_text(message.get("model")) or conversation.model,
+        ending=ending_of(
+            message.get("finish_reason"),
+            is_unfinished=message.get("unfinished") is True,
+            is_error=message.get("error") is True,
+        ),
         position=place,
     )
     if message.get("unfinished") is True:

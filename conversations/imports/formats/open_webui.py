@@ -16,6 +16,7 @@ from conversations.imports.drafting import (
     as_text,
     block_part,
     call_part,
+    ending_of,
     id_of,
     minted_call_id,
     moment_of,
@@ -106,6 +107,9 @@ def _nodes(
         parent_source_id=parent,
         message=None,
         model=(as_text(message.get("model")) or conversation.model) if role == Role.ASSISTANT else "",
+        ending=ending_of(
+            None, is_unfinished=message.get("done") is False, is_error=bool(message.get("error"))
+        ),
         position=standing[1] if standing else None,
     )
     parts = _parts(source_id, message)

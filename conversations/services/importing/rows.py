@@ -35,7 +35,6 @@ from conversations.services.importing.tables import (
 from conversations.vocabulary import (
     BranchReason,
     CallStatus,
-    GenerationStatus,
     HeadMoveReason,
     PartBytes,
     PartType,
@@ -162,7 +161,7 @@ class RowBatch:
                 model,
                 new.parent_seq,
                 new.seq,
-                GenerationStatus.COMPLETE.value,
+                new.node.ending.value,
                 _as_jsonb("[]"),
                 answered_at,
                 answered_at,

@@ -9,7 +9,7 @@ from conversations.models import Conversation, Generation, HeadMove, Message, Ra
 from conversations.services.importing.importing import import_file
 from conversations.services.importing.report import ExitStatus
 from conversations.services.raw_bodies import open_raw_body
-from conversations.vocabulary import HeadMoveReason, RawClass, ReplayObstacle, Source
+from conversations.vocabulary import GenerationStatus, HeadMoveReason, RawClass, ReplayObstacle, Source
 from tests.conversations.conftest import NOW
 from tests.conversations.imports.exports import IMPORTER, chat, five, node, rows
 from tests.conversations.imports.reading import write
@@ -132,3 +132,25 @@ def test_an_answer_whose_model_is_known_has_an_attempt_that_names_it(imported):
     conversation = Conversation.objects.get()
     assert conversation.next_generation == 3
     assert_well_formed(conversation.id)
+
+
+def test_an_answer_that_the_source_marks_as_cut_off_is_not_complete(imported):
+    mapping = {
+        "u": node("user", "hi"),
+        "whole": node("assistant", "hello", "u", status="finished_successfully"),
+        "stopped": node("assistant", "hel", "u", status="in_progress"),
+        "long": node("assistant", "hell", "u", metadata={"finish_details": {"type": "max_tokens"}}),
+    }
+
+    imported([chat("k", mapping, "whole", default_model_slug="model-x")])
+
+    attempts = Generation.objects.all()
+    said = Message.objects.in_bulk([(attempt.conversation_id, attempt.message_seq) for attempt in attempts])
+    assert {
+        said[attempt.conversation_id, attempt.message_seq].client_message_id: attempt.status
+        for attempt in attempts
+    } == {
+        "whole": GenerationStatus.COMPLETE,
+        "stopped": GenerationStatus.INTERRUPTED,
+        "long": GenerationStatus.TRUNCATED,
+    }

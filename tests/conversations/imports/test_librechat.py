@@ -1,6 +1,6 @@
 from datetime import UTC, datetime
 
-from conversations.vocabulary import PartType, Role
+from conversations.vocabulary import GenerationStatus, PartType, Role
 from tests.conversations.imports.reading import paired, parents, read_file, read_one, texts, write
 from tests.conversations.imports.reading import said as words
 
@@ -80,3 +80,22 @@ def test_conversations_without_an_id_are_two(tmp_path):
     first, second = read_file(write(tmp_path, both)).conversations
 
     assert first.external_ref != second.external_ref
+
+
+def test_how_an_answer_ended_is_told_by_its_marks(tmp_path):
+    marks = {
+        "whole": {"finish_reason": "stop"},
+        "long": {"finish_reason": "length", "unfinished": True},
+        "stopped": {"unfinished": True},
+        "failed": {"error": True},
+    }
+    answers = [said(name, user=False, parent="q", **fields) for name, fields in marks.items()]
+
+    conversation = read_one(tmp_path, export([said("q", user=True, parent=ROOT), *answers]))
+
+    assert {node.source_id: node.ending for node in conversation.nodes[1:]} == {
+        "whole": GenerationStatus.COMPLETE,
+        "long": GenerationStatus.TRUNCATED,
+        "stopped": GenerationStatus.INTERRUPTED,
+        "failed": GenerationStatus.FAILED,
+    }
