@@ -38,7 +38,7 @@ class Sight:
 def said_block(block: Block, sight: Sight) -> SafeString:
     """What somebody said, or in its place how much is withheld or lost."""
     shown = block.shown
-    if shown.is_withheld:
+    if shown.is_withheld and shown.characters:
         return format_html("<div>{}</div>", withheld("Text", shown.characters))
     if shown.lost:
         return format_html(_MUTED, f"{shown.lost}.")

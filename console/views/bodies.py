@@ -91,13 +91,12 @@ def attempt(request: HttpRequest, conversation_id: UUID, number: int) -> HttpRes
         raise Http404("There is no such attempt.")
     opening = opening_for(user=staff_of(request), conversation=found, now=now)
     _log(request, found, opening, AccessAction.OPEN, TargetKind.ATTEMPT, f"{found.pk}/{number}")
+    title = title_of(found, is_open=opening.is_open)
     context = frame_context(
-        request,
-        now=now,
-        title=f"Attempt {number}",
-        subtitle=f"{title_of(found, is_open=opening.is_open)}: what this attempt took.",
+        request, now=now, title=f"Attempt {number}", subtitle=f"{title}: what this attempt took."
     )
     context |= {"conversation": found, "page": page, "generation": page.generation, "opening": opening}
+    context["conversation_title"] = title
     if opening.sees_raw and page.has_body and page.dialect:
         context["curl"] = curl_command(
             dialect=page.dialect,
