@@ -67,7 +67,7 @@ def details(
 def scroll(content: SafeString, label: str) -> SafeString:
     """{% scroll "Findings" %}a wide table{% endscroll %}: a box that scrolls and takes focus."""
     return format_html(
-        '<div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>', label, content
+        '<div class="scroll" tabindex="0" role="group" aria-label="{}">{}</div>', label, content
     )
 
 

@@ -66,7 +66,7 @@ def test_a_long_peek_is_cut():
 
 def test_a_wide_table_scrolls_in_a_box_that_takes_focus():
     assert render("{% scroll 'Findings' %}<table></table>{% endscroll %}") == (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Findings"><table></table></div>'
+        '<div class="scroll" tabindex="0" role="group" aria-label="Findings"><table></table></div>'
     )
 
 

@@ -74,3 +74,24 @@ def test_filters_stand_open_beside_the_list_where_there_is_room(open_page, audit
 
     expect(page.locator("#changelist-filter").get_by_role("link", name="Yes").first).to_be_visible()
     expect(page.get_by_text("By forks", exact=True)).to_be_visible()
+
+
+def test_text_filters_stand_two_in_a_row_where_it_is_narrow(open_page, auditor, talk):
+    page = open_page("/conversations/", user=auditor, width=390)
+
+    boxes = [field.bounding_box() for field in page.locator(".filters input:not([type=hidden])").all()]
+    assert len(boxes) == 6
+    assert boxes[0]["y"] == boxes[1]["y"] < boxes[2]["y"] == boxes[3]["y"] < boxes[4]["y"] == boxes[5]["y"]
+    assert {round(box["width"]) for box in boxes} == {round(boxes[0]["width"])}
+    assert page.evaluate("document.scrollingElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_entry_of_the_page_is_in_sight_in_a_long_menu(open_page, auditor):
+    page = open_page("/access-log/", user=auditor)
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.reload()
+
+    entry = page.locator("#nav-sidebar a[aria-current=page]")
+    assert entry.inner_text() == "Access log"
+    assert 48 < entry.bounding_box()["y"] < 480
+    assert page.evaluate("window.scrollY") == 0
