@@ -86,7 +86,7 @@ def _rebuilt(stored: StoredBody, place: str) -> bytes:
         leading=stored.leading,
         tools=stored.tools,
     )
-    rendered = render_body(pieces, [message.draft for message in stored.messages], renderer=stored.renderer)
+    rendered = render_body(pieces, stored.messages, renderer=stored.renderer)
     if stored.patch is None:
         return rendered
     try:

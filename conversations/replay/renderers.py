@@ -10,12 +10,12 @@ Whichever leaves the smallest patch is taken; see `proving`.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from conversations.drafts import HOLE_STRING, MessageDraft, PartDraft
-from conversations.vocabulary import Dialect, PartType
-from conversations.wire.render import RENDERER, render_request
+from conversations.drafts import HOLE_STRING, PartDraft
+from conversations.vocabulary import Dialect, PartType, Role
+from conversations.wire.render import RENDERER, Block, Renderable, render_request
 from conversations.wire.shapes import Style
 from conversations.wire.shells import HABIT, RUN
 
@@ -39,11 +39,24 @@ class BodyPieces:
     tools: bytes | None = None
 
 
-def render_body(pieces: BodyPieces, messages: Sequence[MessageDraft], *, renderer: int) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Restyled:
+    """A message with its parts written anew."""
+
+    role: Role
+    provider_role: str
+    shell: str | None
+    parts: Sequence[Block]
+
+
+def render_body(pieces: BodyPieces, messages: Sequence[Renderable], *, renderer: int) -> bytes:
     """Render a body by the renderer of that number; WireError where a message's bytes are gone."""
     if renderer != AS_STORED:
         restyle = partial(_restyled, style=pieces.style, sorts_arguments=renderer == SORTED_ARGUMENTS)
-        messages = [replace(message, parts=[restyle(part) for part in message.parts]) for message in messages]
+        messages = [
+            _Restyled(message.role, message.provider_role, message.shell, list(map(restyle, message.parts)))
+            for message in messages
+        ]
     return render_request(
         pieces.envelope,
         messages,
@@ -55,13 +68,13 @@ def render_body(pieces: BodyPieces, messages: Sequence[MessageDraft], *, rendere
     )
 
 
-def _restyled(part: PartDraft, *, style: Style, sorts_arguments: bool) -> PartDraft:
-    if part.payload is not None:
-        sorts = sorts_arguments and part.type == PartType.TOOL_USE
-        return replace(part, payload=_rewrite(part.payload, style, sorts=sorts))
-    if part.shell is not None and HABIT not in part.shell and RUN not in part.shell:
-        return replace(part, shell=_restyled_shell(part.shell, style))
-    return part
+def _restyled(part: PartDraft | Block, *, style: Style, sorts_arguments: bool) -> Block:
+    payload, shell = part.payload, part.shell
+    if payload is not None:
+        payload = _rewrite(payload, style, sorts=sorts_arguments and part.type == PartType.TOOL_USE)
+    elif shell is not None and HABIT not in shell and RUN not in shell:
+        shell = _restyled_shell(shell, style)
+    return Block(part.type, part.text, payload, shell)
 
 
 @lru_cache(maxsize=1024)

@@ -7,14 +7,24 @@ dialect it is rendered. Stored rows rely on these: a form is never changed.
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
+from typing import Protocol
 
-from conversations.drafts import HOLE_BLOCK, HOLE_BLOCKS, HOLE_STRING, PartDraft
+from conversations.drafts import HOLE_BLOCK, HOLE_BLOCKS, HOLE_STRING
 from conversations.vocabulary import Dialect, PartType, Role
 from conversations.wire.shapes import Style
 
 # The provider's name of its plain text block, for the machine's words and for all others.
 OUTPUT_TEXT = "output_text"
 INPUT_TEXT = "input_text"
+
+
+class Typed(Protocol):
+    """A part as far as its message's frame depends on it."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def shell(self) -> str | None: ...
 
 
 def text_type(dialect: Dialect, role: Role) -> str:
@@ -42,9 +52,7 @@ def list_shell(role_name: str, style: Style) -> str:
     return f'{{"role"{style.colon}"{role_name}"{style.comma}"content"{style.colon}[{HOLE_BLOCKS}]}}'
 
 
-def usual_shell(
-    dialect: Dialect, role: Role, role_name: str, parts: Sequence[PartDraft], style: Style
-) -> str:
+def usual_shell(dialect: Dialect, role: Role, role_name: str, parts: Sequence[Typed], style: Style) -> str:
     """The usual frame for these parts."""
     if dialect == Dialect.ANTHROPIC_MESSAGES:
         return list_shell(role_name, style)
@@ -57,7 +65,7 @@ def usual_shell(
     return list_shell(role_name, style)
 
 
-def _calling_shell(role_name: str, parts: Sequence[PartDraft], style: Style) -> str:
+def _calling_shell(role_name: str, parts: Sequence[Typed], style: Style) -> str:
     """Chat: the text as a string or null, the calls in a list of their own."""
     comma, colon = style.comma, style.colon
     texts = [part for part in parts if part.type != PartType.TOOL_USE]
@@ -72,7 +80,7 @@ def _calling_shell(role_name: str, parts: Sequence[PartDraft], style: Style) -> 
     )
 
 
-def _items_shell(role_name: str, parts: Sequence[PartDraft], style: Style) -> str:
+def _items_shell(role_name: str, parts: Sequence[Typed], style: Style) -> str:
     """Responses: text stands in message items, everything the model did is an item of its own."""
     runs = [
         (is_framed, list(run))
@@ -91,7 +99,7 @@ def _items_shell(role_name: str, parts: Sequence[PartDraft], style: Style) -> st
     )
 
 
-def is_content(role_name: str, kind: PartType) -> bool:
+def is_content(role_name: str, kind: str) -> bool:
     """Whether Responses writes such a part inside a message item, not as an item."""
     if role_name == Role.ASSISTANT:
         return kind == PartType.TEXT

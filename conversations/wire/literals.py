@@ -72,6 +72,16 @@ def spell(text: str, style: Style) -> str:
         return encode_basestring(text)  # lone surrogates, which no UTF-8 holds
 
 
+def spell_bytes(text: str, style: Style) -> bytes:
+    """The same as bytes, for what is going to be joined; UnicodeEncodeError where no UTF-8 holds the text."""
+    if style.is_ascii and (not text.isascii() or "\x7f" in text):
+        return encode_basestring_ascii(text).encode()
+    try:
+        return orjson.dumps(text)
+    except orjson.JSONEncodeError:
+        return encode_basestring(text).encode()
+
+
 def find_habit(text: str, literal: str) -> str | None:
     """The letter of the first habit that spells `text` as `literal`."""
     for letter, write in HABITS.items():

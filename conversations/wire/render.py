@@ -7,11 +7,12 @@ way of rendering is a new number in `variants`.
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple, Protocol
 
-from conversations.drafts import HOLE_BLOCK, HOLE_BLOCKS, HOLE_STRING, MessageDraft, PartDraft
+from conversations.drafts import HOLE_BLOCK, HOLE_BLOCKS, HOLE_STRING, PartDraft
 from conversations.vocabulary import Dialect, PartType, Role
 from conversations.wire.forms import string_shell, text_block, usual_shell
-from conversations.wire.literals import spell
+from conversations.wire.literals import spell_bytes
 from conversations.wire.shapes import (
     HOLE_LEADING,
     HOLE_MESSAGES,
@@ -20,7 +21,7 @@ from conversations.wire.shapes import (
     Style,
     WireError,
 )
-from conversations.wire.shells import FORM_STRING, fill_strings, spell_hole
+from conversations.wire.shells import FORM_STRING, HABIT, RUN, fill_strings, spell_hole
 
 RENDERER = 1
 
@@ -30,60 +31,122 @@ _ENVELOPE_MARKS = re.compile(b"(\x01|\x02|\x03|\x04)")
 _BARE_MESSAGES = re.compile(b":[ \t\r\n]*\x01")
 
 
-def render_part(part: PartDraft, *, dialect: Dialect, role: Role, style: Style) -> str:
+class Block(NamedTuple):
+    """A part as far as rendering needs it; cheaper than a draft, where it is made for nothing else."""
+
+    type: str
+    text: str | None
+    payload: bytes | None
+    shell: str | None
+
+
+class Renderable(Protocol):
+    """A message as far as rendering needs it."""
+
+    @property
+    def role(self) -> Role: ...
+    @property
+    def provider_role(self) -> str: ...
+    @property
+    def shell(self) -> str | None: ...
+    @property
+    def parts(self) -> Sequence[PartDraft | Block]: ...
+
+
+def render_part(part: PartDraft | Block, *, dialect: Dialect, role: Role, style: Style) -> str:
     """The block's JSON. A part whose bytes are gone raises WireError."""
-    if part.payload is not None:
-        return part.payload.decode()
-    if part.text is None:
-        raise WireError(f"the bytes of a {part.type} part are gone")
-    if part.shell is not None:
-        return fill_strings(part.shell, part.text, style)
-    before, after = text_block(dialect, role, style)
-    return before + spell(part.text, style) + after
+    return b"".join(_blocks([part], role, dialect, style)).decode()
 
 
-def render_message(message: MessageDraft, *, dialect: Dialect, style: Style) -> str:
+def render_message(message: Renderable, *, dialect: Dialect, style: Style) -> str:
     """The message's JSON; for Responses, the items of the turn joined by the style's comma."""
-    role_name = message.provider_role or message.role.value
-    shell = message.shell
+    return b"".join(_message(message, dialect, style)).decode()
+
+
+def render_messages(messages: Sequence[Renderable], *, dialect: Dialect, style: Style) -> bytes:
+    comma = style.comma.encode()
+    pieces: list[bytes] = []
+    for message in messages:
+        pieces.append(comma)
+        pieces += _message(message, dialect, style)
+    return b"".join(pieces[1:])
+
+
+# Pieces are gathered flat and joined once: a body has hundreds of parts, and a call or a copy for each
+# would cost more than all else.
+def _message(message: Renderable, dialect: Dialect, style: Style) -> list[bytes]:
+    role, parts, shell = message.role, message.parts, message.shell
+    role_name = message.provider_role or role
     if shell is None:
-        shell = usual_shell(dialect, message.role, role_name, message.parts, style)
+        shell = usual_shell(dialect, role, role_name, parts, style)
     elif shell == FORM_STRING:
         shell = string_shell(role_name, style)
-    pieces = _split(shell)
-    # Odd places hold the marks; the mark for all blocks leaves one part to each other mark.
-    spare = len(message.parts) - sum(mark != HOLE_BLOCKS for mark in pieces[1::2])
-    parts = iter(message.parts)
-    for place in range(1, len(pieces), 2):
-        mark = pieces[place]
-        if mark == HOLE_BLOCKS:
-            blocks = [_block(next(parts), message, dialect, style) for _ in range(spare)]
-            pieces[place] = style.comma.join(blocks)
-        elif mark == HOLE_BLOCK:
-            pieces[place] = _block(next(parts), message, dialect, style)
+    # Short shells repeat, so what they are cut into is kept.
+    start, holes = _cut_short(shell) if len(shell) <= _SHORT else _cut(shell)
+    if len(holes) == 1 and holes[0][0] == HOLE_BLOCKS:
+        pieces = _blocks(parts, role, dialect, style)
+        return [start, *pieces, holes[0][1]]
+    # The mark for all blocks leaves one part to each other mark.
+    spare = max(0, len(parts) - sum(mark != HOLE_BLOCKS for mark, _ in holes))
+    pieces = [start]
+    position = 0
+    for mark, following in holes:
+        end = position + (spare if mark == HOLE_BLOCKS else 1)
+        if mark in (HOLE_BLOCKS, HOLE_BLOCK):
+            pieces += _blocks(parts[position:end], role, dialect, style)
         else:
-            pieces[place] = _string(next(parts), mark, style)
-    return "".join(pieces)
+            pieces.append(_string(parts[position], mark, style))
+        pieces.append(following)
+        position = end
+    return pieces
 
 
-def _split(shell: str) -> list[str]:
-    """The shell's pieces and marks; short shells repeat, so theirs are kept."""
-    return list(_split_short(shell)) if len(shell) <= _SHORT else _MARKS.split(shell)
+def _blocks(parts: Sequence[PartDraft | Block], role: Role, dialect: Dialect, style: Style) -> list[bytes]:
+    """The blocks' pieces, with commas between them."""
+    comma, before, after = _text_frame(dialect, role, style)
+    pieces: list[bytes] = []
+    for part in parts:
+        text, shell = part.text, part.shell
+        if part.payload is not None:
+            pieces += (comma, part.payload)
+        elif text is None:
+            raise WireError(f"the bytes of a {part.type} part are gone")
+        elif shell is None:
+            pieces += (comma, before, spell_bytes(text, style), after)
+        else:
+            pieces += (comma, *_filled(shell, text, style))
+    return pieces[1:]
 
 
-@lru_cache(maxsize=1024)
-def _split_short(shell: str) -> tuple[str, ...]:
-    return tuple(_MARKS.split(shell))
+def _filled(shell: str, text: str, style: Style) -> tuple[bytes, ...]:
+    before, hole, after = shell.partition(HOLE_STRING)
+    if hole and HOLE_STRING not in after and HABIT not in shell and RUN not in shell:
+        return before.encode(), spell_bytes(text, style), after.encode()
+    return (fill_strings(shell, text, style).encode(),)
 
 
-def render_messages(messages: Sequence[MessageDraft], *, dialect: Dialect, style: Style) -> bytes:
-    rendered = [render_message(message, dialect=dialect, style=style) for message in messages]
-    return style.comma.join(rendered).encode()
+@lru_cache(maxsize=64)
+def _text_frame(dialect: Dialect, role: Role, style: Style) -> tuple[bytes, bytes, bytes]:
+    """A comma, and what stands before and after the literal in a plain text block."""
+    before, after = text_block(dialect, role, style)
+    return style.comma.encode(), before.encode(), after.encode()
+
+
+type _Holes = tuple[tuple[str, bytes], ...]
+
+
+def _cut(shell: str) -> tuple[bytes, _Holes]:
+    """What stands before the first mark, and each mark with what follows it."""
+    start, *rest = _MARKS.split(shell)
+    return start.encode(), tuple(zip(rest[::2], (piece.encode() for piece in rest[1::2]), strict=True))
+
+
+_cut_short = lru_cache(maxsize=1024)(_cut)
 
 
 def render_request(
     envelope: bytes,
-    messages: Sequence[MessageDraft],
+    messages: Sequence[Renderable],
     *,
     dialect: Dialect,
     style: Style,
@@ -109,20 +172,16 @@ def render_request(
     return b"".join(pieces)
 
 
-def _block(part: PartDraft, message: MessageDraft, dialect: Dialect, style: Style) -> str:
-    return render_part(part, dialect=dialect, role=message.role, style=style)
-
-
-def _string(part: PartDraft, mark: str, style: Style) -> str:
+def _string(part: PartDraft | Block, mark: str, style: Style) -> bytes:
     """A bare string; its payload, where it has one, is the literal itself."""
     if part.payload is not None:
-        return part.payload.decode()
+        return part.payload
     if part.text is None:
         raise WireError("the bytes of a text part are gone")
-    return spell_hole(mark, part.text, style)
+    return spell_hole(mark, part.text, style).encode()
 
 
-def _bare_input(messages: Sequence[MessageDraft], style: Style) -> bytes | None:
+def _bare_input(messages: Sequence[Renderable], style: Style) -> bytes | None:
     """Responses' `input` as a bare string, where one user's text is all there is."""
     if len(messages) != 1 or messages[0].shell is None:
         return None
@@ -130,4 +189,4 @@ def _bare_input(messages: Sequence[MessageDraft], style: Style) -> bytes | None:
     marks = _MARKS.findall(HOLE_STRING if message.shell == FORM_STRING else message.shell or "")
     if len(marks) != 1 or len(message.parts) != 1 or message.parts[0].type != PartType.TEXT:
         return None
-    return _string(message.parts[0], marks[0], style).encode()
+    return _string(message.parts[0], marks[0], style)

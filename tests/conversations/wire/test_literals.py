@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from conversations.wire.literals import find_habit, spell
+from conversations.wire.literals import find_habit, spell, spell_bytes
 from conversations.wire.shapes import COMPACT, SPACED
 
 any_text = st.text(st.characters(exclude_categories=[]))
@@ -16,6 +16,13 @@ any_text = st.text(st.characters(exclude_categories=[]))
 def test_a_string_is_spelled_as_the_standard_library_spells_it(text):
     assert spell(text, COMPACT) == encode_basestring(text)
     assert spell(text, SPACED) == encode_basestring_ascii(text)
+
+
+@given(st.text())
+@example('\x7f \x1f \b\f\n\r\t\\ " / \u2028 é 🍸')
+@pytest.mark.parametrize("style", [COMPACT, SPACED])
+def test_a_string_is_spelled_the_same_as_bytes(style, text):
+    assert spell_bytes(text, style) == spell(text, style).encode()
 
 
 @pytest.mark.parametrize(
