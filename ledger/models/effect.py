@@ -30,7 +30,8 @@ class ToolEffect(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
-    realm = models.ForeignKey(Realm, models.DO_NOTHING, related_name="+")
+    # The index of keys begins with the realm.
+    realm = models.ForeignKey(Realm, models.DO_NOTHING, related_name="+", db_index=False)
     account = models.ForeignKey(Account, models.DO_NOTHING, null=True, related_name="effects", db_index=False)
     account_pseudonym = models.CharField(
         max_length=64, blank=True, default="", db_default="", help_text="Stands in once the person is erased."

@@ -218,3 +218,11 @@ def test_a_value_outside_its_list_is_refused(facts, columns, rule):
 def test_a_use_is_of_a_recorded_call(effect, called):
     with refused("ledger_use_of_a_recorded_call"):
         insert("effectuse", conversation_id=called, seq=2, call_id="toolu_9", effect_id=effect)
+
+
+def test_one_index_begins_with_the_realm():
+    of_effects = "SELECT indexname FROM pg_indexes WHERE tablename = 'ledger_tooleffect'"
+
+    found = fetch(f"{of_effects} AND indexdef LIKE '%(realm_id%'")
+
+    assert found == [("ledger_effect_key_once_per_realm",)]
