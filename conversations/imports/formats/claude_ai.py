@@ -113,13 +113,13 @@ def _nodes(
 def _parts(source_id: str, message: dict[str, object]) -> list[PartDraft]:
     parts: list[PartDraft] = []
     blocks = as_list(message.get("content"))
-    last_call: PartDraft | None = None
+    waiting: list[PartDraft] = []
     for number, block in enumerate(blocks, start=1):
-        part = _part(block, last_call, minted_call_id(source_id, number))
+        part = _part(block, waiting, minted_call_id(source_id, number))
         if part.type == PartType.TOOL_USE:
-            last_call = part
+            waiting.append(part)
         elif part.type == PartType.TOOL_RESULT:
-            last_call = None
+            waiting = [call for call in waiting if call.tool_call_id != part.tool_call_id]
         parts.append(part)
     if as_text(message.get("text")) and not any(part.text for part in parts):
         # Older exports have the text only; newer ones repeat the blocks in it.
@@ -135,7 +135,9 @@ def _parts(source_id: str, message: dict[str, object]) -> list[PartDraft]:
     return parts
 
 
-def _part(block: object, last_call: PartDraft | None, minted_id: str) -> PartDraft:
+def _part(block: object, waiting: Sequence[PartDraft], minted_id: str) -> PartDraft:
+    if isinstance(block, str):
+        return text_part(block)
     fields = as_dict(block)
     kind = as_text(fields.get("type"))
     if kind == "text" and isinstance(fields.get("text"), str):
@@ -149,16 +151,23 @@ def _part(block: object, last_call: PartDraft | None, minted_id: str) -> PartDra
             block, call_id=fields.get("id"), name=fields.get("name"), minted_id=minted_id, provider_type=kind
         )
     if kind == "tool_result":
-        # Without an id it follows its call directly, or is an orphan.
-        follows = last_call.tool_call_id if last_call is not None else None
         is_error = fields.get("is_error")
         return result_part(
             block,
             call_id=fields.get("tool_use_id"),
-            minted_id=follows,
+            minted_id=_answered(fields, waiting),
             is_error=is_error if isinstance(is_error, bool) else None,
             said_in="content",
             provider_type=kind,
         )
     said_in = "text" if isinstance(fields.get("text"), str) else ""
     return block_part(PartType.OTHER, block, provider_type=kind or "null", said_in=said_in)
+
+
+def _answered(result: dict[str, object], waiting: Sequence[PartDraft]) -> str | None:
+    """The call that a result without an id answers: the first that waits under its name, or the only one."""
+    name = as_text(result.get("name"))
+    named = [call.tool_call_id for call in waiting if call.tool_name == name]
+    if named:
+        return named[0]
+    return waiting[0].tool_call_id if len(waiting) == 1 and not name else None

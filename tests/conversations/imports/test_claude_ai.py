@@ -70,6 +70,39 @@ def test_ids_that_the_export_leaves_out_are_minted_and_paired_by_place(tmp_path)
     assert findings == []
 
 
+def test_results_without_ids_of_calls_made_at_once_are_paired_by_their_names(tmp_path):
+    blocks = [
+        {"type": "tool_use", "name": "search", "input": {}},
+        {"type": "tool_use", "name": "fetch", "input": {}},
+        {"type": "tool_result", "name": "fetch", "content": "second"},
+        {"type": "tool_result", "name": "search", "content": "first"},
+    ]
+    messages, findings = paired(read_one(tmp_path, export(said("a", "assistant", *blocks))))
+
+    assert [(part.tool_call_id, part.text) for part in messages["a"].message.parts] == [
+        ("minted-a-2", "second"),
+        ("minted-a-1", "first"),
+    ]
+    assert findings == []
+
+
+def test_a_result_that_may_be_either_calls_is_nobodys(tmp_path):
+    calls = [{"type": "tool_use", "name": name, "input": {}} for name in ("search", "fetch")]
+    result = {"type": "tool_result", "content": "whose?"}
+
+    messages, findings = paired(read_one(tmp_path, export(said("a", "assistant", *calls, result))))
+
+    assert [part.orphan for part in messages["a"].message.parts] == [True]
+    assert findings[0] == "a result for no call does not follow its call; kept as an orphan"
+
+
+def test_a_bare_string_among_the_blocks_is_what_was_said(tmp_path):
+    messages, _ = paired(read_one(tmp_path, export(said("a", "human", "Hello", text("there")))))
+
+    hello, _ = messages["a"].message.parts
+    assert (hello.type, hello.text) == (PartType.TEXT, "Hello")
+
+
 def test_parents_make_a_tree_and_the_stated_leaf_is_the_head(tmp_path):
     conversation = read_one(
         tmp_path,
