@@ -1,10 +1,13 @@
 """Formats that are known and not taken: named, so that the operator need not guess why."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from conversations.imports.drafting import as_dict, as_list
 from conversations.imports.streams import NOT_UTF8, Document, Record
+
+_LONGEST_NAME: Final = 40
 
 
 def _has(*keys: str) -> Callable[[dict[str, object]], bool]:
@@ -75,11 +78,16 @@ def taken_for(document: Document, records: Sequence[Record]) -> str:
     if records[0].trouble == NOT_UTF8:
         return "text in another encoding than UTF-8; save it as UTF-8 and try again"
     if document.shape == "csv":
-        columns = ", ".join(list(as_dict(values[0]))[:8]) if values else "no columns"
+        columns = _first_of(as_dict(values[0])) if values else "no columns"
         return f"a CSV table of something else ({columns})"
     if not values:
         return f"no JSON ({records[0].trouble})" if document.shape != "lines" else "text, not JSON"
     first = values[0]
     if isinstance(first, dict):
-        return f"JSON of something else ({', '.join(list(first)[:8]) or 'an empty object'})"
+        return f"JSON of something else ({_first_of(first) or 'an empty object'})"
     return "JSON of something else"
+
+
+def _first_of(names: Iterable[str]) -> str:
+    """The first names, each cut: a table without a header has somebody's words where names should be."""
+    return ", ".join(name[:_LONGEST_NAME] for name in islice(names, 8))

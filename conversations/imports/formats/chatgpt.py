@@ -33,6 +33,7 @@ from conversations.imports.reading import Beginnings, quarantined, read_each, re
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
 from conversations.vocabulary import GenerationStatus, PartType, Role
+from conversations.wire.literals import readable_copy
 
 LABEL: Final = "ChatGPT export"
 _KEY: Final = "chatgpt"
@@ -104,8 +105,9 @@ def _conversation(record: Record, beside: frozenset[str], beginnings: Beginnings
 
 
 def _named(value: dict[str, object]) -> str:
-    title = title_of(value.get("title"))
-    return f'conversation "{title[:80]}"' if title else ""
+    """By its id and not by its title, which is what somebody said: places are kept with the run."""
+    key = id_of(value.get("conversation_id")) or id_of(value.get("id"))
+    return f"conversation {readable_copy(key[:80])}" if key else ""
 
 
 def _first_messages(mapping: dict[str, object]) -> list[object]:

@@ -31,6 +31,7 @@ from conversations.imports.reading import Beginnings, quarantined, read_each, re
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
 from conversations.vocabulary import PartType, Role
+from conversations.wire.literals import readable_copy
 
 LABEL: Final = "Open WebUI export"
 _KEY: Final = "open-webui"
@@ -58,10 +59,11 @@ def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversatio
     value = as_dict(record.value)
     chat = as_dict(value.get("chat")) or value
     history = _history(value)
-    if history is None:
-        raise UnreadableError("a chat without a history of messages", place=title_of(value.get("title"))[:80])
-    messages = as_dict(history["messages"])
     key = id_of(value.get("id"))
+    if history is None:
+        place = f"chat {readable_copy(key[:80])}" if key else ""
+        raise UnreadableError("a chat without a history of messages", place=place)
+    messages = as_dict(history["messages"])
     models = [model for model in as_list(chat.get("models")) if isinstance(model, str)]
     conversation = ImportedConversation(
         external_ref=ref(_KEY, key) if key else beginnings.key(*_beginning(messages)),

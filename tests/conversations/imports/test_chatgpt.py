@@ -41,7 +41,7 @@ def test_one_bad_conversation_is_named_and_the_others_go_in(tmp_path):
     good = export({"z": entry(said("user", "a"), None)}, conversation_id="A", default_model_slug="model-x")
     profile = {"content_type": "user_editable_context", "user_profile": "Name: P. Sample"}
     hidden = export({"h": {"message": {"author": {"role": "user"}, "content": profile}}}, conversation_id="B")
-    bad = {"title": "C", "mapping": "not-an-object"}
+    bad = {"conversation_id": "C", "title": "what she said", "mapping": "not-an-object"}
 
     found = read_file(write(tmp_path, [*good, *hidden, bad]))
 
@@ -51,7 +51,7 @@ def test_one_bad_conversation_is_named_and_the_others_go_in(tmp_path):
     assert second.nodes[0].is_hidden
     assert words(second.nodes[0]).parts[0].provider_type == "user_editable_context"
     assert words(second.nodes[0]).parts[0].text == "Name: P. Sample"
-    assert broken.place == 'export.json, item 3, conversation "C"'
+    assert broken.place == "export.json, item 3, conversation C"
     assert broken.reason == "a conversation without a mapping of nodes"
 
 

@@ -21,6 +21,8 @@ REFUSED = {
     "benchmark tasks, which hold no conversations": lines({"id": "1", "evaluation_criteria": {}}),
     "JSON of something else (colour, size)": {"colour": "red", "size": 3},
     "a CSV table of something else (order, amount)": "order,amount\n1,2\n",
+    # A table without a header: what stands where its names should be may be what somebody said.
+    f"a CSV table of something else ({'said' * 10}, x)": f"{'said' * 50},x\n1,2\n",
     "an empty file": "",
     "text, not JSON": "# A policy\n\nRefunds take five days.\n",
 }

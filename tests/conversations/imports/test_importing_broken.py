@@ -10,14 +10,14 @@ from tests.conversations.invariants import assert_well_formed
 
 
 def test_one_bad_conversation_never_sinks_the_file(imported):
-    export = [*five()[:2], {"title": "C", "mapping": "not-an-object"}]
+    export = [*five()[:2], {"id": "C", "title": "what she said", "mapping": "not-an-object"}]
 
     report = imported(export)
 
     assert Conversation.objects.count() == 2
     assert report.exit_status == ExitStatus.PARTIAL
     assert [(one.place, one.text) for one in report.failed] == [
-        ('export.json, item 3, conversation "C"', "a conversation without a mapping of nodes")
+        ("export.json, item 3, conversation C", "a conversation without a mapping of nodes")
     ]
 
 
