@@ -121,6 +121,26 @@ def open_documents(path: Path) -> Iterator[Document]:
         yield Document(name=path.name, open=lambda: path.open("rb"))
 
 
+def text_bytes(path: Path) -> int | None:
+    """Return how many bytes of text a file says it holds; None where that is known only at its end."""
+    with path.open("rb") as file:
+        magic = file.read(4)
+    if magic[:2] == b"\x1f\x8b":
+        return None
+    if magic != b"PK\x03\x04":
+        return path.stat().st_size
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = [member.file_size for member in archive.infolist() if _may_be_text(member)]
+    except zipfile.BadZipFile:
+        return None
+    return sum(sizes) if max(sizes, default=0) <= MAX_MEMBER_BYTES else None
+
+
+def _may_be_text(member: zipfile.ZipInfo) -> bool:
+    return not member.is_dir() and PurePosixPath(member.filename).suffix.lower() in _TEXT_SUFFIXES
+
+
 def _open_gzip(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.GzipFile(path, "rb"))
 
@@ -133,7 +153,7 @@ def _zip_members(path: Path) -> Iterator[Document]:
         raise RefusedFileError(f"a damaged zip archive ({error})") from None
     names = frozenset(member.filename for member in members)
     for member in sorted(members, key=lambda one: one.filename):
-        if member.is_dir() or PurePosixPath(member.filename).suffix.lower() not in _TEXT_SUFFIXES:
+        if not _may_be_text(member):
             continue
         if member.flag_bits & 0x1:
             raise RefusedFileError("an encrypted zip archive")

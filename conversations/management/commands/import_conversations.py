@@ -8,13 +8,12 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from access.actors import Actor, ActorKind
+from access.actors import Actor
 from access.models import Realm
-from conversations.drafts import ImportedConversation
-from conversations.imports.detect import Found
+from conversations.management.asking import add_asker, asker
 from conversations.management.progress import ProgressBar
-from conversations.services.importing.importing import import_file
-from conversations.services.importing.report import ExitStatus, ImportReport, Remark
+from conversations.services.importing.recorded import Recorded, import_recorded
+from conversations.services.importing.report import ExitStatus, Remark
 
 _SHOWN: Final = 50
 
@@ -22,6 +21,7 @@ _SHOWN: Final = 50
 class Command(BaseCommand):
     help = (
         "Import conversations. The format is told by the file's shape; a file of no known format is refused. "
+        "Each file is a run that the console's jobs page shows and keeps. "
         "Exits with 0 if all went in, 1 if a file was refused, 2 if something in a file could not be read."
     )
 
@@ -36,47 +36,50 @@ class Command(BaseCommand):
             "--no-originals", action="store_true", help="do not keep the records as they stood in the file"
         )
         parser.add_argument("--all-remarks", action="store_true", help="print every remark, not the first 50")
+        add_asker(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         realm = _realm(options["realm"])
+        asked_by = asker(options["by"])
         statuses = []
         for path in options["files"]:
             if not path.is_file():
                 raise CommandError(f"{path}: there is no such file")
-            report = self._import(path, realm, options)
-            self._print(path, report, is_long=options["all_remarks"])
-            statuses.append(report.exit_status)
+            recorded = self._import(path, realm, asked_by, options)
+            self._print(path, recorded, is_long=options["all_remarks"])
+            statuses.append(recorded.report.exit_status)
+            if recorded.report.is_stopped:
+                break
         if ExitStatus.PARTIAL in statuses or len(set(statuses)) > 1:
             sys.exit(ExitStatus.PARTIAL)
         if ExitStatus.REFUSED in statuses:
             sys.exit(ExitStatus.REFUSED)
 
-    def _import(self, path: Path, realm: Realm, options: dict[str, Any]) -> ImportReport:
+    def _import(self, path: Path, realm: Realm, asked_by: Actor, options: dict[str, Any]) -> Recorded:
         bar = ProgressBar(label=path.name, total=path.stat().st_size)
-
-        def show(found: Found) -> None:
-            count = len(found.nodes) if isinstance(found, ImportedConversation) else 0
-            bar.advance(size=len(found.raw or b""), count=count)
-
-        report = import_file(
+        recorded = import_recorded(
             path=path,
             realm=realm,
-            actor=Actor(ActorKind.IMPORTER),
+            asked_by=asked_by,
             now=timezone.now(),
             account=options["account"],
             is_dry_run=options["dry_run"],
             keep_originals=not options["no_originals"],
-            progress=show,
+            advance=lambda size, count: bar.advance(size=size, count=count),
         )
         bar.finish()
-        return report
+        return recorded
 
-    def _print(self, path: Path, report: ImportReport, *, is_long: bool) -> None:
+    def _print(self, path: Path, recorded: Recorded, *, is_long: bool) -> None:
+        report = recorded.report
         taken = ", ".join(report.formats) or "refused"
         self.stdout.write(f"{path.name}: {taken}: {report.summary()}")
         self._list("refused, taken for", report.refused, is_long=True)
         self._list("not imported", report.failed, is_long=True)
         self._list("note", report.remarks, is_long=is_long)
+        if recorded.is_abandoned:
+            self.stdout.write("  its run was taken for abandoned; import again, nothing is added twice")
+        self.stdout.write(f"  kept as run {recorded.run_id}")
 
     def _list(self, word: str, remarks: list[Remark], *, is_long: bool) -> None:
         shown = remarks if is_long else remarks[:_SHOWN]

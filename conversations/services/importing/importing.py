@@ -1,6 +1,7 @@
 """Import a file: format by shape, conversation by conversation, in batches, with a report."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +30,8 @@ from conversations.wire.literals import readable_copy
 BATCH_MESSAGES: Final = 4_000
 BATCH_BYTES: Final = 8 << 20
 
-type Progress = Callable[[Found], None]
+# Told of each thing that was read, beside the report so far; says whether to go on.
+type Progress = Callable[[Found, ImportReport], bool]
 
 
 def import_file(
@@ -47,7 +49,8 @@ def import_file(
 
     With `account`, all of them are that customer's; without it, the source must
     name one. A dry run writes and rolls back, so that it meets the same
-    refusals. Repeating an import adds nothing.
+    refusals. Repeating an import adds nothing. Where `progress` says not to go on,
+    what was read is written, and the report says that the import was stopped.
     """
     report = ImportReport(is_dry_run=is_dry_run)
     terms = Terms(realm, actor, now, account, keep_originals)
@@ -84,18 +87,25 @@ def _import(path: Path, terms: Terms, report: ImportReport, progress: Progress |
         report.refuse(path.name, "an archive without JSON or CSV files")
     with Writers(report) as writers:
         batch = _Batch(terms, report, writers)
-        for document, reader in _readable(documents, report):
-            with ReadAhead(reader.read(document), weigh=_size, max_weight=BATCH_BYTES) as ahead:
-                for found in ahead:
-                    if progress is not None:
-                        progress(found)
-                    batch.take(found)
+        with closing(_read(documents, report)) as everything:
+            for found in everything:
+                batch.take(found)
+                if progress is not None and not progress(found, report):
+                    report.is_stopped = True
+                    break
         batch.write()
     if report.counts["messages"]:
         settle_search()
 
 
-def _size(found: Found) -> int:
+def _read(documents: list[Document], report: ImportReport) -> Generator[Found]:
+    for document, reader in _readable(documents, report):
+        with ReadAhead(reader.read(document), weigh=size_of, max_weight=BATCH_BYTES) as ahead:
+            yield from ahead
+
+
+def size_of(found: Found) -> int:
+    """Return how many bytes of the file something that was read stood in."""
     return len(found.raw or b"")
 
 

@@ -31,6 +31,7 @@ class ImportReport:
     """
 
     is_dry_run: bool = False
+    is_stopped: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     formats: list[str] = field(default_factory=list)
     failed: list[Remark] = field(default_factory=list)
@@ -44,7 +45,8 @@ class ImportReport:
 
     def refuse(self, place: str, taken_for: str) -> None:
         self.counts["refused"] += 1
-        self.refused.append(Remark(place, taken_for))
+        if len(self.refused) < MAX_KEPT:
+            self.refused.append(Remark(place, taken_for))
 
     def remark(self, place: str, text: str) -> None:
         self.counts["remarks"] += 1
@@ -62,13 +64,13 @@ class ImportReport:
         """Refused if no document was taken at all; partial if anything failed or was passed over."""
         if not self.formats:
             return ExitStatus.REFUSED
-        return ExitStatus.PARTIAL if self.counts["failed"] else ExitStatus.COMPLETE
+        return ExitStatus.PARTIAL if self.counts["failed"] or self.is_stopped else ExitStatus.COMPLETE
 
     def summary(self) -> str:
         """One line of figures."""
         words = [f"{self.counts[name]:,} {name}" for name in _COUNTED if self.counts[name] or name in _ALWAYS]
         start = "dry run, nothing kept: " if self.is_dry_run else ""
-        return start + ", ".join(words)
+        return start + ", ".join(words) + (", stopped before its end" if self.is_stopped else "")
 
 
 _ALWAYS: Final = frozenset({"conversations new", "messages", "failed"})

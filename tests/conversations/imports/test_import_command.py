@@ -4,6 +4,7 @@ import pytest
 from django.core.management import call_command
 
 from conversations.services.importing.report import ExitStatus
+from jobs.models import JobRun
 from tests.conversations.imports.exports import five
 from tests.conversations.imports.reading import write
 
@@ -16,10 +17,13 @@ def test_the_command_says_what_it_did_and_how_it_ended(realm, tmp_path, capsys):
         )
 
     assert ended.value.code == ExitStatus.PARTIAL
+    of_good, of_none = JobRun.objects.order_by("queued_at", "id")
     assert capsys.readouterr().out.splitlines() == [
         "good.json: ChatGPT export: 5 conversations new, 10 messages, 10 parts, 0 failed",
+        f"  kept as run {of_good.pk}",
         "none.json: refused: 0 conversations new, 0 messages, 0 failed, 1 refused",
         "  refused, taken for: none.json: JSON of something else (an empty object)",
+        f"  kept as run {of_none.pk}",
     ]
 
 
