@@ -10,8 +10,10 @@ from typing import IO, Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from access.models import Realm
+from conversations.management.asking import add_asker, asker
 from conversations.services.exporting import (
     ExportFailure,
     export_next_bodies,
@@ -20,13 +22,16 @@ from conversations.services.exporting import (
     select_conversations,
 )
 from conversations.services.importing.report import ExitStatus
+from conversations.services.recorded_export import Line, export_recorded
 from conversations.vocabulary import Dialect, Source
+from conversations.wire.literals import readable_copy
 
 
 class Command(BaseCommand):
     help = (
         "Write conversations as JSON lines: whole trees, which import again to equal rows; the body that "
-        "going on from each head would send; or the bodies that were sent. Exits with 2 if some could not."
+        "going on from each head would send; or the bodies that were sent. Who took what out stands in the "
+        "access log, and the console's jobs page shows the run. Exits with 2 if some could not."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -40,10 +45,13 @@ class Command(BaseCommand):
         parser.add_argument("--conversation", type=UUID, action="append", default=[], metavar="ID")
         parser.add_argument("--dialect", choices=Dialect.values, help="for --what next: in this dialect")
         parser.add_argument("--model", default="", help="for --what next: where no attempt names one")
+        add_asker(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["realm"] and not Realm.objects.filter(slug=options["realm"]).exists():
+        realm = Realm.objects.filter(slug=options["realm"]).first() if options["realm"] else None
+        if options["realm"] and realm is None:
             raise CommandError(f"there is no realm {options['realm']!r}")
+        asked_by = asker(options["by"])
         selection = select_conversations(
             realm_slug=options["realm"],
             account=options["account"],
@@ -52,18 +60,44 @@ class Command(BaseCommand):
             until=options["until"],
             ids=options["conversation"],
         )
-        failures = 0
         with ExitStack() as stack:
             output = _open(options["output"], stack)
-            for line in _lines(options, selection):
+
+            def write(line: Line) -> None:
                 if isinstance(line, ExportFailure):
-                    failures += 1
                     self.stderr.write(f"not exported: {line.place}: {line.reason}")
                 else:
                     output.write(line)
+
+            exported = export_recorded(
+                selection=selection,
+                lines=_lines(options, selection),
+                write=write,
+                told=_told(options, realm),
+                asked_by=asked_by,
+                now=timezone.now(),
+                unit="attempts" if options["what"] == "sent" else "conversations",
+            )
             output.flush()
-        if failures:
+        self.stderr.write(f"kept as run {exported.run_id}")
+        if exported.failures or not exported.is_whole:
             sys.exit(ExitStatus.PARTIAL)
+
+
+def _told(options: dict[str, Any], realm: Realm | None) -> dict[str, Any]:
+    """The selection as the run's page shows it; what was not said is left out."""
+    told = {
+        "what": options["what"],
+        "output": readable_copy(options["output"].name) if options["output"] else "standard output",
+        "realm": realm.slug if realm else "",
+        "realm_id": realm.pk if realm else None,
+        "account": readable_copy(options["account"]),
+        "source": options["source"],
+        "since": options["since"].isoformat() if options["since"] else "",
+        "until": options["until"].isoformat() if options["until"] else "",
+        "conversations": [str(pk) for pk in options["conversation"]],
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def _lines(options: dict[str, Any], selection: Any) -> Iterator[bytes | ExportFailure]:
