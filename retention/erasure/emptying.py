@@ -70,5 +70,7 @@ def keys_of(subject: Subject) -> dict[str, Any]:
         "conversations": subject.free_ids,
         "effects": subject.effect_ids,
         "names": like_patterns(subject.searched_names),
+        "said": subject.names,
+        "realm": str(subject.request.realm_id),
         "request": subject.request.pk,
     }
