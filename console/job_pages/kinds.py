@@ -1,7 +1,7 @@
 """The kinds of jobs that the console knows by name, and what a person may say when starting one.
 
-A kind is the name of a Celery task. One that is not listed here still has its
-runs shown, under its own name; it is started by the schedule or by a service.
+A kind is the name of a Celery task, or of what a command does in the foreground. One that is not
+listed here still has its runs shown, under its own name; it is started by the schedule or by a service.
 """
 
 from dataclasses import dataclass, field
@@ -10,7 +10,10 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`parameters` are (name, label) of texts that may be left out. `unit` is what its progress counts."""
+    """`parameters` are (name, label) of texts that may be left out.
+
+    `again` says what to do where a run in the foreground ended early.
+    """
 
     name: str
     title: str
@@ -18,7 +21,11 @@ class Kind:
     parameters: tuple[tuple[str, str], ...] = field(default=())
     may_run_dry: bool = False
     may_be_started: bool = True
+    again: str = ""
 
+
+IMPORT: Final = "conversations.import"
+EXPORT: Final = "conversations.export"
 
 KINDS: Final[tuple[Kind, ...]] = (
     Kind(
@@ -26,6 +33,21 @@ KINDS: Final[tuple[Kind, ...]] = (
         "Free abandoned runs",
         "Queues again what a dead worker held, and sets aside what keeps dying.",
         may_be_started=False,
+    ),
+    Kind(
+        IMPORT,
+        "Import conversations",
+        "Takes a file of conversations in. It is started at a terminal: manage.py import_conversations.",
+        may_be_started=False,
+        again="What was written stays. Importing the file again is safe: what is in adds nothing, "
+        "and the rest goes in.",
+    ),
+    Kind(
+        EXPORT,
+        "Export conversations",
+        "Writes conversations out. It is started at a terminal: manage.py export_conversations.",
+        may_be_started=False,
+        again="What was written until then is not the whole selection. Export again, into another file.",
     ),
     Kind(
         "conversations.verify_replay",

@@ -12,8 +12,20 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import QueryDict
 
+from access.reach import Reach
 from console.filtering import FilterGroup, filter_group
+from console.job_pages.files import (
+    FileReport,
+    digest_of,
+    file_report,
+    is_of_files,
+    left_out,
+    name_of,
+    told_of,
+    within,
+)
 from console.job_pages.kinds import KINDS, Kind, kind_of
+from console.quantities import size_text
 from jobs.models import JobRun, RunState
 
 _STARTERS: Final = {"job": "The schedule", "application": "An application", "importer": "An import"}
@@ -46,12 +58,50 @@ class ReportLine:
 
 @dataclass(frozen=True, slots=True)
 class ShownRun:
-    """One run. `took` runs on until the run ends."""
+    """One run. `took` runs on until the run ends.
+
+    `is_withheld` where it is about customers of a realm that the one who looks does not reach: then
+    state, times and counts are all that is shown.
+    """
 
     run: JobRun
     kind: Kind
     asked_by: str
     took: timedelta | None
+    is_withheld: bool = False
+
+    @property
+    def about(self) -> str:
+        """What it works on, for a list."""
+        if not is_of_files(self.run):
+            return self.run.scope
+        return "" if self.is_withheld else name_of(self.run)
+
+    @property
+    def digest(self) -> str:
+        return "" if self.is_withheld else digest_of(self.run)
+
+    @property
+    def done(self) -> str:
+        return self._amount(self.run.done)
+
+    @property
+    def total(self) -> str:
+        return self._amount(self.run.total) if self.run.total else ""
+
+    @property
+    def left_out(self) -> int:
+        """How many pieces of a file that was taken did not go in, or could not leave."""
+        return left_out(self.run)
+
+    @property
+    def advice(self) -> str:
+        """What to do where a run in the foreground ended early; workers' runs are gone on with."""
+        if self.run.state not in (RunState.STOPPED, RunState.FAILED):
+            return ""
+        if self.run.is_dry_run:
+            return "It was a dry run: nothing was kept."
+        return "Nothing of it was written." if self.run.error_code == "file-refused" else self.kind.again
 
     @property
     def counts(self) -> list[Count]:
@@ -63,12 +113,23 @@ class ShownRun:
 
     @property
     def report(self) -> list[ReportLine]:
+        if is_of_files(self.run):
+            return []
         report = self.run.report if isinstance(self.run.report, dict) else {}
         return [_report_line(str(name), value) for name, value in report.items()]
 
     @property
+    def file_report(self) -> FileReport | None:
+        """What became of a file, where the run is about one and has ended."""
+        if self.is_withheld or self.run.is_active or not is_of_files(self.run):
+            return None
+        return file_report(self.run)
+
+    @property
     def parameters(self) -> list[tuple[str, Any]]:
-        return list(self.run.parameters.items())
+        if self.is_withheld:
+            return []
+        return list(told_of(self.run).items() if is_of_files(self.run) else self.run.parameters.items())
 
     @property
     def is_measured(self) -> bool:
@@ -77,7 +138,10 @@ class ShownRun:
 
     @property
     def may_resume(self) -> bool:
-        return self.run.state in (RunState.STOPPED, RunState.FAILED)
+        return not self.run.is_foreground and self.run.state in (RunState.STOPPED, RunState.FAILED)
+
+    def _amount(self, number: int) -> str:
+        return size_text(number) if self.run.unit == "bytes" else f"{number:,}"
 
 
 def _report_line(name: str, value: Any) -> ReportLine:
@@ -92,13 +156,22 @@ def _report_line(name: str, value: Any) -> ReportLine:
 
 def listed() -> QuerySet[JobRun]:
     """Return the runs of a list; cursors and reports stay where they are."""
-    return JobRun.objects.defer("cursor", "report", "parameters")
+    return JobRun.objects.defer("cursor", "report")
 
 
-def shown(runs: Sequence[JobRun], *, now: datetime) -> list[ShownRun]:
+def shown(runs: Sequence[JobRun], *, reach: Reach, now: datetime) -> list[ShownRun]:
     """Return the runs with who asked for each, by name; one query for all of them."""
     names = _names(runs)
-    return [ShownRun(run, kind_of(run.kind), _asked_by(run, names), _took(run, now=now)) for run in runs]
+    return [
+        ShownRun(
+            run=run,
+            kind=kind_of(run.kind),
+            asked_by=_asked_by(run, names),
+            took=_took(run, now=now),
+            is_withheld=not within(reach, run),
+        )
+        for run in runs
+    ]
 
 
 def filter_groups(query: QueryDict) -> list[FilterGroup]:
@@ -121,6 +194,8 @@ def _names(runs: Iterable[JobRun]) -> dict[str, str]:
 def _asked_by(run: JobRun, names: dict[str, str]) -> str:
     if run.requested_by_kind == "staff":
         return names.get(run.requested_by_id, "Somebody who is gone")
+    if run.is_foreground and run.requested_by_id:
+        return f"{run.requested_by_id}, at a terminal"
     return _STARTERS.get(run.requested_by_kind, run.requested_by_kind)
 
 

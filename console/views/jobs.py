@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from access.addresses import address_of
 from access.models.log import AccessAction, TargetKind
 from access.permissions import actor_of, holds, requires
+from access.reach import reach_of
 from access.rights import RightName
 from access.services.logging import log_access
 from console.frame import frame_context
@@ -41,7 +42,9 @@ def jobs(request: HttpRequest) -> HttpResponse:
     context |= {
         "schedule": schedule,
         "others": [kind for kind in KINDS if kind.name not in scheduled],
-        "recent": shown(list(listed().order_by("-queued_at", "-id")[:10]), now=now),
+        "recent": shown(
+            list(listed().order_by("-queued_at", "-id")[:10]), reach=reach_of(request.user), now=now
+        ),
         "may_start": holds(request.user, RightName.START_JOBS),
         "zone": timezone.get_current_timezone_name(),
     }
@@ -59,7 +62,7 @@ def runs(request: HttpRequest) -> HttpResponse:
         request, now=now, title="Runs of jobs", subtitle="Every run, newest first, with how it ended."
     )
     context |= list_context(request.GET, page) | {
-        "rows": shown(page.rows, now=now),
+        "rows": shown(page.rows, reach=reach_of(request.user), now=now),
         "groups": filter_groups(request.GET),
         "clear": reverse("console:job-runs"),
         "widen": [("Every run", reverse("console:job-runs"))],
@@ -84,7 +87,12 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @requires(RightName.READ_JOBS)
 def progress(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The moving part of a run's page, which asks for itself again while the run is active."""
-    return render(request, "console/jobs/progress.html", _run_context(request, _found(run_id)))
+    found = _found(run_id)
+    response = render(request, "console/jobs/progress.html", _run_context(request, found))
+    if not found.is_active and request.headers.get("HX-Target") == "progress":
+        # It asked for itself and the run has ended meanwhile: the page around it has a report to show.
+        response["HX-Refresh"] = "true"
+    return response
 
 
 @never_cache
@@ -162,7 +170,7 @@ def _run_context(request: HttpRequest, found: JobRun) -> dict[str, Any]:
     now = timezone.now()
     return {
         "now": now,
-        "row": shown([found], now=now)[0],
+        "row": shown([found], reach=reach_of(request.user), now=now)[0],
         "may_stop": holds(request.user, RightName.STOP_JOBS),
         "may_start": holds(request.user, RightName.START_JOBS),
     }

@@ -11,8 +11,8 @@ from conversations.ids import mint_id
 from jobs.models import JobRun
 from jobs.services.working import Batch, checkpoint, claim
 
-# The session, the user, two of permissions, the page, the header's staff.
-QUERIES = 6
+# The session, the user, two of permissions, the page, the header's staff, the realms in reach.
+QUERIES = 7
 NOW = datetime(2026, 11, 24, 14, 5, tzinfo=UTC)
 
 
