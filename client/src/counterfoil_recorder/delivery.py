@@ -10,7 +10,6 @@ Disk and network are touched by these two threads only. Nothing is lost without 
 """
 
 import logging
-import random
 import threading
 import time
 from collections import Counter
@@ -26,6 +25,7 @@ from counterfoil_recorder.inbox import Inbox
 from counterfoil_recorder.spool import Spool
 from counterfoil_recorder.store import Answer, Refused, Store, Stored, Unavailable
 from counterfoil_recorder.tickets import Outcome, Ticket, wait_for
+from counterfoil_recorder.waits import scattered
 
 log = logging.getLogger(__name__)
 
@@ -238,8 +238,7 @@ class Delivery:
             self._holding.move_back(waiting)
         self._holding.memory_to_disk()
         usual = min(_FIRST_WAIT * 2.0 ** min(failed, 10), _LONGEST_WAIT)
-        # Not all processes at the same moment.
-        self._pause(why.wait or usual * random.uniform(0.7, 1.0))  # noqa: S311 -- no secret
+        self._pause(why.wait or scattered(usual))
 
     def _wait_for_work(self) -> None:
         with self._changed:

@@ -9,5 +9,5 @@ class ConfigurationError(RecorderError):
     """The recorder cannot be set up as it was told to; raised where it is made, never later."""
 
 
-class StoreUnavailable(RecorderError):  # noqa: N818 -- it says what is the matter, and is caught by that name
+class StoreUnavailable(RecorderError):
     """The store does not hold what it must hold before an effect begins: do not begin it."""

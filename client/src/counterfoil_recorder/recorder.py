@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar, cast
 
 from counterfoil_recorder.attempts import Attempt, facts_of
 from counterfoil_recorder.counts import Counts
@@ -145,7 +145,7 @@ class Recorder:
                 await self.abefore_effect()
                 return await function(*args, **kwargs)
 
-            return awaited  # type: ignore[return-value]
+            return cast("Callable[P, T]", awaited)
 
         @functools.wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> T:

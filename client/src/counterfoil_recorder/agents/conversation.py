@@ -27,7 +27,7 @@ _OVERTAKEN: Final = frozenset(
 _MOVES_READ: Final = 200
 
 
-class Overtaken(Exception):  # noqa: N818 -- no error: the caller looks again
+class Overtaken(Exception):
     """Somebody else moved the head; nothing is left of what was begun."""
 
 

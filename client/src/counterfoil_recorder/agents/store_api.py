@@ -3,7 +3,6 @@
 import functools
 import json
 import os
-import random
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 import httpx2
 
 from counterfoil_recorder.errors import ConfigurationError, RecorderError, StoreUnavailable
+from counterfoil_recorder.waits import scattered
 
 _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 2.0
@@ -18,7 +18,7 @@ _TOO_MANY: Final = 429
 _IN_PROGRESS: Final = "request-in-progress"
 
 
-class SessionRefused(RecorderError):  # noqa: N818 -- it says what is the matter, as StoreUnavailable does
+class SessionRefused(RecorderError):
     """The store does not do what a session asks of it. `rule` is its code of the reason.
 
     With `is_repeated`, an earlier try of the same request got no answer and may have been done.
@@ -92,8 +92,7 @@ class StoreApi:
                 if not _may_pass(refused):
                     raise refused
                 reason, asked = str(refused), _seconds(response.headers.get("retry-after", ""))
-            # Not all processes at the same moment.
-            pause = max(asked, wait * random.uniform(0.7, 1.0))  # noqa: S311 -- no secret
+            pause = max(asked, scattered(wait))
             if time.monotonic() + pause > deadline:
                 raise StoreUnavailable(f"the store does not answer {method} {path} ({reason})")
             time.sleep(pause)

@@ -28,11 +28,11 @@ _STATUSES: Final = ("response_status", "http_status", "status", "status_code")
 _MILLISECONDS_FROM: Final = 1e11
 
 
-class BadLine(Exception):  # noqa: N818 -- it is reported, and the next line is read
+class BadLine(Exception):
     """A line that cannot be sent; the reason is its text."""
 
 
-class NoCall(Exception):  # noqa: N818 -- it is counted, and the next line is read
+class NoCall(Exception):
     """Traffic that is no call to a model; the text says what it is."""
 
 

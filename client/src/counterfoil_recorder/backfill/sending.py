@@ -6,7 +6,6 @@ waits is bounded in number and in bytes; the reader of the file waits for it.
 
 import logging
 import queue
-import random
 import threading
 import time
 from collections import Counter
@@ -17,6 +16,7 @@ from zlib import crc32
 
 from counterfoil_recorder.backfill.calls import Call
 from counterfoil_recorder.store import Answer, Refused, Store, Stored, Unavailable
+from counterfoil_recorder.waits import scattered
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ _LONGEST_WAIT: Final = 30.0
 Settle = Callable[[str, str], None]
 
 
-class StoreGone(Exception):  # noqa: N818 -- it ends the run, which can be gone on with
+class StoreGone(Exception):
     """The store did not take a call for as long as the run is patient."""
 
 
@@ -125,8 +125,7 @@ class Senders:
             answer = store.send(call.parcel)
             if not isinstance(answer, Unavailable):
                 return answer
-            # Not all senders at the same moment.
-            pause = max(answer.wait or 0.0, wait * random.uniform(0.7, 1.0))  # noqa: S311 -- no secret
+            pause = max(answer.wait or 0.0, scattered(wait))
             if time.monotonic() + pause > deadline or self._stop.wait(pause):
                 return answer
             wait = min(wait * 2, _LONGEST_WAIT)
