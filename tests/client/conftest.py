@@ -1,6 +1,7 @@
 """Real SDKs, a provider on this machine, and the real API on PostgreSQL behind a gateway that can fail."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -164,3 +165,14 @@ def gpt_of(recorder: Recorder, provider: Provider) -> openai.OpenAI:
 def ask(client: Any, text: str = "hi", **changes: Any) -> Any:
     told = {"max_tokens": 64, "model": "claude-sonnet-4-6", "messages": [{"role": "user", "content": text}]}
     return client.messages.create(**told | changes)
+
+
+def files(spool: Path) -> list[Path]:
+    return sorted(spool.rglob("*.exchange"))
+
+
+def wait_until(is_so: Callable[[], object], seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, "it never came to be"
+        time.sleep(0.02)

@@ -119,5 +119,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- its name there
+    def log_message(self, *args: Any, **kwargs: Any) -> None:
         """Nothing."""

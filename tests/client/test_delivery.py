@@ -13,21 +13,14 @@ from conversations.services.erased import remember_erased, subject_digest
 from conversations.vocabulary import ErasedKind
 from counterfoil_recorder import ConfigurationError, Limits, Recorder, recording
 from evidence.replay_server import Reply
-from tests.client.conftest import ask, claude_of, message
-
-
-def recorded():
-    return sorted(Generation.objects.values_list("request_id", flat=True))
+from tests.client.conftest import ask, claude_of, files, message, wait_until
+from tests.client.recorded import recorded
 
 
 def say(client, *names, account="customer-7", text="hi"):
     for name in names:
         with recording(account=account, request_id=name):
             ask(client, f"{text} {name}")
-
-
-def files(spool):
-    return sorted(spool.rglob("*.exchange"))
 
 
 def test_a_store_that_fails_and_recovers_gets_everything_once_and_in_order(recorder, claude, store):
@@ -107,7 +100,7 @@ def test_a_full_memory_goes_to_disk(make_recorder, provider, store, spool):
     say(claude, "a", "b")
     for count, name in enumerate("cdef", start=1):
         say(claude, name)
-        wait_until(lambda: len(files(spool)) == count)  # noqa: B023 -- it is called in this turn of the loop
+        wait_until(lambda count=count: len(files(spool)) == count)
 
     store.release.set()
     assert recorder.flush(20)
@@ -263,10 +256,3 @@ def test_many_threads_and_a_store_that_comes_and_goes_lose_and_double_nothing(
 def test_a_wrong_address_is_said_when_the_recorder_is_made(url, spool):
     with pytest.raises(ConfigurationError, match="address begins with"):
         Recorder(url=url, key="cfk_x", spool=spool)
-
-
-def wait_until(is_so, seconds=10.0):
-    deadline = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < deadline, "it never came to be"
-        time.sleep(0.02)

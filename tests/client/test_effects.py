@@ -8,8 +8,7 @@ import pytest
 
 from conversations.models import Generation
 from counterfoil_recorder import Limits, StoreUnavailable, delivery, recording
-from tests.client.conftest import ask, async_claude_of, claude_of
-from tests.client.test_delivery import files, wait_until
+from tests.client.conftest import ask, async_claude_of, claude_of, files, wait_until
 
 
 def test_when_it_returns_the_call_is_in_the_store(recorder, claude):

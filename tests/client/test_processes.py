@@ -8,7 +8,8 @@ import textwrap
 import pytest
 
 from conversations.models import Generation
-from tests.client.test_delivery import files, recorded, wait_until
+from tests.client.conftest import files, wait_until
+from tests.client.recorded import recorded
 
 PROGRAM = """
     import os, sys, time

@@ -1,10 +1,8 @@
-"""What goes through a watched client is in the store, byte for byte, and the caller sees no difference."""
+"""What goes through a watched client is in the store, byte for byte."""
 
-import asyncio
 import importlib
 import shutil
 import sys
-import threading
 from pathlib import Path
 
 import anthropic
@@ -12,24 +10,11 @@ import httpx2
 import openai
 import pytest
 
-from conversations.models import Account, Conversation, Exchange, Generation
-from conversations.replay.bodies import request_body_of
-from conversations.services.raw_bodies import open_raw_body
-from counterfoil_recorder import carried, recording
+from conversations.models import Account, Conversation
+from counterfoil_recorder import recording
 from evidence.replay_server import Reply
-from tests.client.conftest import ask, async_claude_of, claude_of, gpt_of, message, message_stream, streamed
-
-
-def generations():
-    return list(Generation.objects.order_by("created_at", "conversation_id", "number"))
-
-
-def body_of(generation):
-    return request_body_of(conversation_id=generation.conversation_id, number=generation.number)
-
-
-def raw_answer(generation):
-    return open_raw_body(Generation.objects.select_related("raw_response").get(pk=generation.pk).raw_response)
+from tests.client.conftest import ask, claude_of, gpt_of, message, message_stream, streamed
+from tests.client.recorded import body_of, generations, raw_answer, recorded_by
 
 
 def test_a_call_is_recorded_with_what_is_known_of_it(recorder, claude, provider):
@@ -74,138 +59,13 @@ def test_nothing_secret_leaves_the_process(recorder, provider, store):
         assert b"x-api-key" not in sent.lower()
 
 
-def test_a_stream_is_recorded_as_it_came_and_passed_on_as_it_comes(recorder, claude, provider):
-    provider.answer = streamed("he", "llo", pause=0.02)
-    with recording(account="customer-7"):
-        events = list(ask(claude, stream=True))
-
-    assert [event.type for event in events if event.type == "content_block_delta"] == [
-        "content_block_delta"
-    ] * 2
-    assert recorder.flush()
-    [generation] = generations()
-    assert raw_answer(generation) == message_stream("he", "llo")
-    assert (generation.status, generation.stop_reason) == ("complete", "end_turn")
-    assert 0 <= generation.first_token_ms <= generation.total_ms
-
-
-def test_the_caller_gets_the_first_event_before_the_last_is_sent(claude, provider):
-    provider.answer = streamed("he", "llo", pause=3.0)
-    arrived = threading.Event()
-
-    def read():
-        next(iter(ask(claude, stream=True)))
-        arrived.set()
-
-    threading.Thread(target=read, daemon=True).start()
-    assert arrived.wait(15), "the whole answer takes more than twenty seconds"
-
-
-def test_a_stream_that_the_caller_closes_is_recorded_as_cut_off(recorder, claude, provider):
-    provider.answer = streamed("he", "llo", pieces=4, pause=0.1)
-    with ask(claude, stream=True) as stream:
-        next(iter(stream))
-
-    assert recorder.flush()
-    [generation] = generations()
-    kept, whole = raw_answer(generation), message_stream("he", "llo")
-    assert whole.startswith(kept)
-    assert 0 < len(kept) < len(whole)
-    assert generation.status == "interrupted"
-
-
-def test_a_stream_that_is_forgotten_is_recorded_as_cut_off(recorder, claude, provider):
-    provider.answer = streamed("he", "llo", pieces=4, pause=0.1)
-    stream = ask(claude, stream=True)
-    next(iter(stream))
-    del stream
-
-    assert recorder.flush()
-    [generation] = generations()
-    assert generation.status == "interrupted"
-
-
-def test_an_answer_that_the_provider_breaks_off_is_recorded_and_raises_as_ever(recorder, claude, provider):
-    provider.answer = streamed("he", "llo", cut=300)
-    with pytest.raises(httpx2.RemoteProtocolError):
-        list(ask(claude, stream=True))
-
-    assert recorder.flush()
-    [generation] = generations()
-    assert raw_answer(generation) == message_stream("he", "llo")[:300]
-    assert generation.status == "interrupted"
-
-
-def test_a_compressed_answer_is_recorded_as_the_sdk_reads_it(recorder, claude, provider):
-    provider.answer = Reply(message("hello"), is_gzipped=True)
-    assert ask(claude).content[0].text == "hello"
-    provider.answer = streamed("he", "llo", is_gzipped=True)
-    list(ask(claude, "again", stream=True))
-
-    assert recorder.flush()
-    first, second = generations()
-    assert (first.status, first.output_tokens) == ("complete", 2)
-    assert raw_answer(second) == message_stream("he", "llo")
-
-
-def test_a_compressed_stream_that_is_cut_off_is_kept_as_far_as_it_can_be_read(recorder, claude, provider):
-    reply = streamed(*(f"word{number} " for number in range(400)), is_gzipped=True)
-    reply.cut = len(reply.sent()) // 2
-    provider.answer = reply
-    with pytest.raises(httpx2.RemoteProtocolError):
-        list(ask(claude, stream=True))
-
-    assert recorder.flush()
-    [generation] = generations()
-    kept = raw_answer(generation)
-    assert reply.body.startswith(kept)
-    assert len(kept) > 1_000
-
-
-def test_each_attempt_of_an_sdk_is_an_exchange_of_its_own(recorder, provider):
-    overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}
-    provider.answer = Reply(
-        str(overloaded).replace("'", '"').encode(), status=529, headers={"retry-after-ms": "1"}
-    )
-    client = claude_of(recorder, provider, max_retries=2)
-    with recording(account="customer-7", request_id="ask-1"), pytest.raises(anthropic.APIStatusError):
-        ask(client)
-
-    assert recorder.flush()
-    attempts = [(it.request_id, it.attempt, it.http_status, it.status) for it in generations()]
-    assert attempts == [("ask-1", number, 529, "failed") for number in (1, 2, 3)]
-    assert Exchange.objects.count() == 3
-
-
-def test_the_attempts_of_one_call_are_one_request_whoever_names_it(recorder, provider):
-    busy = Reply(
-        b'{"type": "error", "error": {"type": "overloaded_error"}}',
-        status=529,
-        headers={"retry-after-ms": "1"},
-    )
-    replies = iter([busy, busy, Reply(message())])
-    provider.find = lambda name: next(replies)
-    ask(claude_of(recorder, provider, max_retries=2))
-
-    assert recorder.flush()
-    conversation = Conversation.objects.get()
-    found = [(it.conversation_id, it.attempt, it.status) for it in generations()]
-    assert found == [
-        (conversation.pk, 1, "failed"),
-        (conversation.pk, 2, "failed"),
-        (conversation.pk, 3, "complete"),
-    ]
-    assert Generation.objects.values("request_id").distinct().count() == 1
-
-
 def test_an_attempt_that_finds_no_provider_is_recorded_and_raises_as_ever(recorder, provider):
     client = claude_of(recorder, provider)
     client.base_url = "http://127.0.0.1:1"
     with pytest.raises(anthropic.APIConnectionError):
         ask(client)
 
-    assert recorder.flush()
-    [generation] = generations()
+    [generation] = recorded_by(recorder)
     assert (generation.status, generation.http_status) == ("interrupted", None)
 
 
@@ -231,28 +91,31 @@ def test_of_a_redirect_only_the_answer_at_its_end_is_recorded(recorder, provider
     answer = client.post(f"{provider.url}/v1/messages", json={"messages": []})
 
     assert (answer.status_code, len(provider.received)) == (200, 2)
-    assert recorder.flush()
-    assert [it.http_status for it in generations()] == [200]
+    assert [it.http_status for it in recorded_by(recorder)] == [200]
 
 
-@pytest.mark.parametrize("api", ["chat", "responses"])
-def test_openais_formats_are_recorded(recorder, provider, api):
-    client = gpt_of(recorder, provider)
-    if api == "chat":
-        provider.answer = Reply(
-            b'{"id":"chatcmpl-1","object":"chat.completion","model":"gpt-5","choices":[{"index":0,'
-            b'"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}'
-        )
-        client.chat.completions.create(model="gpt-5", messages=[{"role": "user", "content": "hi"}])
-    else:
-        provider.answer = Reply(
-            b'{"id":"resp_1","object":"response","status":"completed","model":"gpt-5","output":[{"type":"message",'
-            b'"id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"hello","annotations":[]}]}]}'
-        )
-        client.responses.create(model="gpt-5", input="hi")
+CHAT = (
+    b'{"id":"chatcmpl-1","object":"chat.completion","model":"gpt-5","choices":[{"index":0,'
+    b'"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}'
+)
+RESPONSE = (
+    b'{"id":"resp_1","object":"response","status":"completed","model":"gpt-5","output":[{"type":"message",'
+    b'"id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"hello","annotations":[]}]}]}'
+)
+CREATE = {
+    "chat": lambda gpt: gpt.chat.completions.create(
+        model="gpt-5", messages=[{"role": "user", "content": "hi"}]
+    ),
+    "responses": lambda gpt: gpt.responses.create(model="gpt-5", input="hi"),
+}
 
-    assert recorder.flush()
-    [generation] = generations()
+
+@pytest.mark.parametrize(("api", "answer"), [("chat", CHAT), ("responses", RESPONSE)], ids=CREATE)
+def test_openais_formats_are_recorded(recorder, provider, api, answer):
+    provider.answer = Reply(answer)
+    CREATE[api](gpt_of(recorder, provider))
+
+    [generation] = recorded_by(recorder)
     assert (generation.dialect, generation.provider, generation.status) == (
         f"openai_{api}",
         "openai",
@@ -269,114 +132,7 @@ def test_another_provider_of_the_same_format_is_named(recorder, provider):
     )
     client.chat.completions.create(model="llama", messages=[{"role": "user", "content": "hi"}])
 
-    assert recorder.flush()
-    assert [it.provider for it in generations()] == ["groq"]
-
-
-def test_async_calls_and_tasks_are_recorded_each_in_its_scope(recorder, provider):
-    provider.answer = streamed("he", "llo", pause=0.01)
-
-    async def one(client, number):
-        with recording(account=f"customer-{number}", conversation=f"chat-{number}"):
-            stream = await ask(client, f"question {number}", stream=True)
-            return [event.type async for event in stream]
-
-    async def all_of_them():
-        async with async_claude_of(recorder, provider) as client:
-            return await asyncio.gather(*(one(client, number) for number in range(8)))
-
-    results = asyncio.run(all_of_them())
-
-    assert {tuple(types) for types in results} == {tuple(results[0])}
-    assert recorder.flush()
-    assert len(generations()) == 8
-    for number in range(8):
-        conversation = Conversation.objects.get(external_ref=f"chat-{number}")
-        assert conversation.account.external_id == f"customer-{number}"
-        [generation] = Generation.objects.filter(conversation=conversation)
-        assert f"question {number}".encode() in body_of(generation)
-
-
-def test_a_cancelled_task_leaves_what_had_arrived(recorder, provider):
-    provider.answer = streamed("he", "llo", pause=0.2)
-
-    async def cancelled():
-        async with async_claude_of(recorder, provider) as client:
-            began = asyncio.Event()
-
-            async def read():
-                async for _ in await ask(client, stream=True):
-                    began.set()
-
-            task = asyncio.create_task(read())
-            await began.wait()
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-
-    asyncio.run(cancelled())
-
-    assert recorder.flush()
-    [generation] = generations()
-    kept = raw_answer(generation)
-    assert message_stream("he", "llo").startswith(kept)
-    assert (len(kept) > 0, generation.status) == (True, "interrupted")
-
-
-def test_a_task_cancelled_before_the_answer_begins_leaves_an_attempt_without_one(recorder, provider):
-    reply = Reply(message())
-    held = threading.Event()
-    provider.find = lambda name: held.wait(5) and reply
-
-    async def cancelled():
-        async with async_claude_of(recorder, provider) as client:
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(ask(client), timeout=0.3)
-
-    asyncio.run(cancelled())
-    held.set()
-
-    assert recorder.flush()
-    [generation] = generations()
-    assert (generation.status, generation.http_status) == ("interrupted", None)
-
-
-def test_32_threads_lose_and_double_nothing(recorder, claude, provider):
-    failed = []
-
-    def work(number):
-        try:
-            for turn in range(3):
-                with recording(account=f"customer-{number % 4}", request_id=f"{number}-{turn}"):
-                    ask(claude, f"thread {number} asks {turn}")
-        except Exception as error:  # noqa: BLE001 -- shown below
-            failed.append(error)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(32)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert not failed
-    assert recorder.flush(60)
-    wanted = {f"{number}-{turn}" for number in range(32) for turn in range(3)}
-    assert sorted(Generation.objects.values_list("request_id", flat=True)) == sorted(wanted)
-    assert {body_of(it) for it in generations()} == {it.body for it in provider.received}
-
-
-def test_a_thread_of_the_applications_own_carries_the_scope(recorder, claude):
-    with recording(account="customer-7"):
-        threads = [threading.Thread(target=carried(ask), args=(claude, text)) for text in ("one", "two")]
-        threads.append(threading.Thread(target=ask, args=(claude, "three")))
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    assert recorder.flush()
-    accounts = Generation.objects.values_list("conversation__account__external_id", flat=True)
-    assert sorted(accounts) == ["customer-7", "customer-7", "unattributed"]
+    assert [it.provider for it in recorded_by(recorder)] == ["groq"]
 
 
 def test_a_body_given_in_pieces_is_recorded_whole(recorder, provider):
@@ -387,8 +143,7 @@ def test_a_body_given_in_pieces_is_recorded_whole(recorder, provider):
         headers={"content-length": "16"},
     )
 
-    assert recorder.flush()
-    [generation] = generations()
+    [generation] = recorded_by(recorder)
     assert body_of(generation) == provider.received[0].body == b'{"messages": []}'
 
 
@@ -407,8 +162,7 @@ def test_a_client_of_the_library_under_its_older_name_is_recorded(recorder, prov
         answer = client.post(f"{provider.url}/v1/messages", content=b'{"messages": []}')
 
     assert answer.content == message_stream("he", "llo")
-    assert recorder.flush()
-    [generation] = generations()
+    [generation] = recorded_by(recorder)
     assert raw_answer(generation) == message_stream("he", "llo")
 
 

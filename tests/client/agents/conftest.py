@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import agents
@@ -55,3 +56,9 @@ def make_session(live_server: LiveServer, session_key: str) -> Iterator[Callable
 @pytest.fixture
 def session(make_session: Callable[..., CounterfoilSession]) -> CounterfoilSession:
     return make_session()
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK's own sessions keep their files where they are called."""
+    monkeypatch.chdir(tmp_path)
