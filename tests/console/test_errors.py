@@ -105,3 +105,11 @@ def test_refusals_stand_under_the_same_strict_policy(visitor, address):
     assert "unsafe" not in policy
     assert "<style" not in response.content.decode()
     assert " style=" not in response.content.decode()
+
+
+def test_a_refusal_has_the_search_box_that_it_speaks_of(visitor):
+    page = visitor.get("/no/such/page/").content.decode()
+
+    assert "An id from a ticket finds its place through the search box." in page
+    assert '<form action="/search/" method="get">' in page
+    assert '<input type="search" id="q" name="q" value=""' in page

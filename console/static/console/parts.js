@@ -3,6 +3,7 @@
 "use strict";
 {
     const UNSAFE = /^(post|put|patch|delete)$/i;
+    const LOG_IN = "/admin/login/";
 
     function csrfToken() {
         return document.querySelector("[name=csrfmiddlewaretoken]")?.value;
@@ -21,6 +22,32 @@
 
     document.addEventListener("htmx:afterRequest", (event) => {
         event.detail.target.removeAttribute("aria-busy");
+    });
+
+    // What had the keyboard may be in the part that is replaced: the new part takes it then, so that
+    // the next Tab goes on from there and not from the top of the page.
+    let replacesFocus = false;
+
+    document.addEventListener("htmx:beforeSwap", (event) => {
+        const { target, xhr } = event.detail;
+        if (new URL(xhr.responseURL, window.location.href).pathname === LOG_IN) {
+            // The session is over: the whole page goes to the log-in, which leads back to it.
+            event.detail.shouldSwap = false;
+            const here = encodeURIComponent(window.location.pathname + window.location.search);
+            window.location.assign(`${LOG_IN}?next=${here}`);
+        }
+        replacesFocus = event.detail.shouldSwap && target.contains(document.activeElement);
+    });
+
+    document.addEventListener("htmx:afterSettle", (event) => {
+        const isLost = document.activeElement === null || document.activeElement === document.body;
+        if (replacesFocus && isLost) {
+            // A target that was replaced itself is gone; then its first new element stands for it.
+            const part = event.detail.target.isConnected ? event.detail.target : event.target;
+            part.tabIndex = -1;
+            part.focus({ preventScroll: true });
+        }
+        replacesFocus = false;
     });
 
     function showFailure(event) {
