@@ -273,6 +273,9 @@ WEBHOOK_BYTES_LIMIT = env.number("WEBHOOK_BYTES_LIMIT", default=256 * 1024)
 
 # Of its time the purge works so much; the rest is left to live traffic.
 PURGE_LOAD_PERCENT = env.number("PURGE_LOAD_PERCENT", default=50)
+# So long the purge keeps a file whose row is gone: a backup of the files, begun after the database's,
+# has to have come to its end by then.
+DELETED_FILES_STAY_HOURS = env.number("DELETED_FILES_STAY_HOURS", default=24)
 
 CELERY_BROKER_URL = databases.broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -9,6 +9,7 @@ import of the same bytes in between makes a row and a file of its own.
 from collections.abc import Iterator
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import connection
 
 from conversations.services.blobs import blob_storage
@@ -53,12 +54,15 @@ def take_blobs(ask: Ask) -> Taken:
 
 
 def take_doomed_files(ask: Ask) -> Taken:
-    """Delete files whose row is gone. Killed in between, it deletes them again, to no effect."""
+    """Delete files whose row has been gone for a while: a backup's database may still name them.
+
+    Killed in between, it deletes them again, to no effect.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT storage_key FROM retention_doomedfile WHERE storage_key > %s"
+            "SELECT storage_key FROM retention_doomedfile WHERE storage_key > %s AND doomed_at <= %s"
             " ORDER BY 1 LIMIT %s FOR UPDATE SKIP LOCKED",
-            [ask.after or "", ask.limit],
+            [ask.after or "", ask.now - timedelta(hours=settings.DELETED_FILES_STAY_HOURS), ask.limit],
         )
         keys = [row[0] for row in cursor.fetchall()]
         if not ask.is_dry_run:

@@ -14,8 +14,10 @@ from conversations.services.appending import append_message
 from jobs.models import JobRun
 from jobs.services.starting import start_job
 from ledger.models import ToolEffect
-from retention.models import RetentionPolicy
+from retention.models import DoomedFile, RetentionPolicy
 from retention.purging.job import PURGE, purge
+from retention.purging.step import Ask
+from retention.purging.sweeping import take_doomed_files
 from tests.conversations.conftest import NOW, account, conversation, make_account, make_conversation, realm
 from tests.conversations.drafts import user
 from tests.conversations.schema.rows import execute, insert
@@ -83,6 +85,12 @@ def run_purge(db: None) -> Callable[..., JobRun]:
 
 def remaining() -> set[UUID]:
     return set(Conversation.objects.values_list("pk", flat=True))
+
+
+def sweep_files(*, stayed: timedelta = timedelta(days=1)) -> None:
+    """Delete the files whose rows are gone, as the purge does when they have stayed so long."""
+    late = max(DoomedFile.objects.values_list("doomed_at", flat=True), default=LATE) + stayed
+    take_doomed_files(Ask(after=None, limit=1_000, now=late, run_id=UUID(int=0)))
 
 
 def keep(**policy: Any) -> None:

@@ -23,7 +23,7 @@ from retention.errors import HeldError
 from retention.services.holds import place_hold
 from retention.services.redacting import redact_conversation
 from tests.conversations.schema.rows import insert
-from tests.retention.conftest import CUSTOMER, NOW
+from tests.retention.conftest import CUSTOMER, NOW, sweep_files
 
 pytestmark = pytest.mark.django_db
 
@@ -108,12 +108,13 @@ def test_large_payloads_raw_bodies_and_errors_are_looked_into(make_talk, officer
     assert RawBody.objects.count() == 1
     Blob.objects.update(created_at=NOW)
     run_purge(now=NOW + timedelta(days=2))
+    sweep_files()
     files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     assert [b"[cut: card number]" in file for file in files] == [True]
     assert MessagePart.objects.get(seq=2).bytes_state == "redacted"
 
 
-def test_what_lies_in_the_archive_is_cut_and_its_old_file_goes(make_talk, officer, folder, run_purge):
+def test_what_lies_in_the_archive_is_cut_and_its_old_file_goes(make_talk, officer, folder):
     talk = make_talk(words=f"my card {CARD}")
     archive_bytes(conversation_id=talk.id, now=NOW)
     [file] = [path for path in folder.rglob("*") if path.is_file()]
@@ -122,5 +123,5 @@ def test_what_lies_in_the_archive_is_cut_and_its_old_file_goes(make_talk, office
 
     assert redacted.parts == 1
     assert MessagePart.objects.get().text == "my card [cut: card number]"
-    run_purge(now=NOW)
+    sweep_files()
     assert not file.exists()

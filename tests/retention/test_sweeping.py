@@ -15,7 +15,7 @@ from conversations.vocabulary import PartType, Role
 from retention.models import DoomedFile
 from tests.conversations.schema.rows import insert
 from tests.conversations.writers import at_once
-from tests.retention.conftest import CUSTOMER, NOW
+from tests.retention.conftest import CUSTOMER, LATE, NOW
 
 pytestmark = pytest.mark.django_db
 
@@ -38,10 +38,22 @@ def test_a_blob_goes_with_its_last_conversation(make_talk, folder, run_purge):
     Blob.objects.update(created_at=NOW)
 
     run = run_purge()
+    a_day_later = run_purge(now=LATE + timedelta(days=1))
 
     assert (files(folder), Blob.objects.count(), DoomedFile.objects.count()) == ([], 0, 0)
     assert run.counts["blobs"] == {"due": 1, "blob": 1, "gone": 1}
-    assert run.counts["files"] == {"due": 1, "file": 1, "gone": 1}
+    assert a_day_later.counts["files"] == {"due": 1, "file": 1, "gone": 1}
+
+
+def test_a_file_stays_while_a_backup_may_still_be_copying(make_talk, folder, run_purge):
+    """The database was copied before its blob went; the files are copied after that."""
+    attach(make_talk())
+    Blob.objects.update(created_at=NOW)
+
+    run_purge()
+    run_purge(now=LATE + timedelta(hours=23, minutes=59))
+
+    assert (len(files(folder)), DoomedFile.objects.count()) == (1, 1)
 
 
 def test_a_blob_that_another_conversation_shares_stays(make_talk, folder, run_purge):

@@ -17,7 +17,7 @@ from retention.services.holds import place_hold
 from tests.conversations.drafts import user
 from tests.conversations.writers import at_once
 from tests.retention.archive.conftest import COLD, drafts_of, states_of
-from tests.retention.conftest import CUSTOMER, NOW
+from tests.retention.conftest import CUSTOMER, NOW, sweep_files
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +70,7 @@ def test_an_archived_conversation_that_goes_on_is_archived_whole_again(full, arc
     again = Archive.objects.get()
     assert (first.part_count, again.part_count) == (8, 9)
     assert drafts_of(full) == before
+    sweep_files()
     assert not blob_storage().exists(first.storage_key)
 
 

@@ -12,7 +12,7 @@ from conversations.services.heads import switch_head
 from retention.models import DoomedFile
 from tests.conversations.drafts import assistant
 from tests.retention.archive.conftest import COLD, states_of
-from tests.retention.conftest import CUSTOMER, NOW, keep, remaining
+from tests.retention.conftest import CUSTOMER, NOW, keep, remaining, sweep_files
 
 pytestmark = pytest.mark.django_db
 
@@ -24,6 +24,7 @@ def test_the_file_goes_after_its_conversation(full, archive_after_30, run_purge)
     run_purge(now=NOW + timedelta(days=91))
 
     assert remaining() == set()
+    sweep_files()
     assert not blob_storage().exists(key)
     assert not DoomedFile.objects.exists()
 
@@ -36,6 +37,7 @@ def test_stripping_takes_the_archive_too(full, archive_after_30, run_purge):
     run_purge(now=NOW + timedelta(days=41))
 
     assert states_of(full) == {"stripped"}
+    sweep_files()
     assert not blob_storage().exists(key)
 
 
