@@ -184,11 +184,18 @@ def _settle_by_refund(seen: RefundSeen, *, actor: Actor, now: datetime) -> list[
         settle_effect(effect_id=maker.pk, seen=outcome, actor=actor, now=now)
         effects.append(maker)
     charge = matching.charge_of(seen)
-    if charge is not None:
-        effects.append(charge)
-        if not _is_release(charge, seen):
-            take_refund(effect_id=charge.pk, seen=seen, actor=actor, now=now)
-    return effects
+    if charge is None:
+        return effects
+    try:
+        is_release = _is_release(charge, seen)
+    except ProcessorUnreachableError:
+        if charge.amount_settled_minor is not None:
+            raise
+        # What was taken is not known yet: it waits for its charge, as if that were not known either.
+        return effects
+    if not is_release:
+        take_refund(effect_id=charge.pk, seen=seen, actor=actor, now=now)
+    return [*effects, charge]
 
 
 def _is_release(effect: ToolEffect, seen: RefundSeen) -> bool:
