@@ -105,10 +105,20 @@ def _judge(effect: ToolEffect, seen: OutcomeSeen) -> list[ContradictionKind]:
         return [ContradictionKind.SECOND_CHARGE]
     if seen.outcome == EffectState.FAILED and is_settled and not is_other:
         # A tool's refund that fails later is answered by the money's return: see _take_outcome.
-        if effect.operation == "refund":
+        if effect.operation == "refund" or _is_older_word(effect, seen):
             return []
         return [ContradictionKind.FAILED_AFTER_APPLIED]
     return []
+
+
+def _is_older_word(effect: ToolEffect, seen: OutcomeSeen) -> bool:
+    """Whether it is an event of before the success: an attempt that was declined first, heard of late.
+
+    Only an event's time says when it was so; an object's says when the object was made.
+    """
+    is_event = seen.source in (EvidenceSource.WEBHOOK, EvidenceSource.EVENTS)
+    when, settled_at = seen.occurred_at, effect.settled_at
+    return is_event and when is not None and settled_at is not None and when < settled_at
 
 
 def _is_same_operation(effect: ToolEffect, seen: OutcomeSeen) -> bool:

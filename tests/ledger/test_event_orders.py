@@ -1,0 +1,86 @@
+"""Events of one payment in every order: they end alike, and an older word undoes no newer one."""
+
+import itertools
+
+import pytest
+
+from ledger.models import Contradiction, WebhookEvent
+from ledger.services.events import take_in_event, work_event
+from ledger.services.sending import mark_sent
+from tests.ledger.conftest import LATER, NOW
+from tests.ledger.stripe_events import CREATED, charge, event, refund
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def sent(bought):
+    """Sent for 50.00 USD, and never answered."""
+    mark_sent(effect_id=bought.pk, now=NOW)
+    return bought
+
+
+def intent(status, **given):
+    return {
+        "id": "pi_TEST0090",
+        "object": "payment_intent",
+        "status": status,
+        "amount_received": 5000 if status == "succeeded" else 0,
+        "currency": "usd",
+        "created": CREATED,
+        **given,
+    }
+
+
+def hear(effect, kind, carried, *, event_id, after):
+    if carried["object"] != "refund":
+        carried = {**carried, "metadata": {"counterfoil_effect": str(effect.pk)}}
+    body = event(kind, carried, event_id=event_id, created=CREATED + after)
+    return work_event(event_id=take_in_event(processor="stripe", body=body, now=LATER).event.pk, now=LATER)
+
+
+def books(effect):
+    effect.refresh_from_db()
+    return effect.state, effect.amount_settled_minor, effect.amount_compensated_minor
+
+
+DECLINED = intent(
+    "requires_payment_method",
+    latest_charge="ch_TEST0089",
+    last_payment_error={"code": "card_declined", "charge": "ch_TEST0089"},
+)
+WORDS = {
+    "d": ("payment_intent.payment_failed", DECLINED, 1),
+    "c": ("charge.succeeded", charge(), 20),
+    "p": ("refund.created", refund(status="pending"), 60),
+    "r": ("refund.updated", refund(), 70),
+}
+
+
+@pytest.mark.parametrize("order", sorted(itertools.permutations("dcpr")), ids="".join)
+def test_every_order_after_a_declined_attempt_of_the_same_intent_ends_alike(sent, order):
+    for letter in order:
+        kind, carried, after = WORDS[letter]
+        hear(sent, kind, carried, event_id=f"evt_{letter}", after=after)
+
+    assert books(sent) == ("applied", 5000, 1200)
+    assert not WebhookEvent.objects.exclude(trouble="").exists()
+    assert not Contradiction.objects.exists()
+
+
+def test_a_failure_from_before_the_success_is_no_contradiction(sent):
+    hear(sent, "payment_intent.succeeded", intent("succeeded"), event_id="evt_2", after=20)
+    declined = intent("requires_payment_method", last_payment_error={"code": "card_declined"})
+    hear(sent, "payment_intent.payment_failed", declined, event_id="evt_1", after=1)
+
+    assert books(sent) == ("applied", 5000, 0)
+    assert not Contradiction.objects.exists()
+
+
+def test_a_failure_from_after_the_success_is_a_contradiction(sent):
+    hear(sent, "payment_intent.succeeded", intent("succeeded"), event_id="evt_1", after=20)
+    declined = intent("requires_payment_method", last_payment_error={"code": "bank_return"})
+    hear(sent, "payment_intent.payment_failed", declined, event_id="evt_2", after=9000)
+
+    assert books(sent) == ("applied", 5000, 0)
+    assert Contradiction.objects.get().kind == "failed_after_applied"
