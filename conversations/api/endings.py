@@ -162,8 +162,9 @@ class UsageView(ApiView):
     def post(self, request: Request, generation_id: str) -> Response:
         """Replace the estimate of an attempt that broke off by what the provider counted, once.
 
-        The same report again changes nothing; another one is refused (409 `usage-corrected`), as is one
-        about an answer that told its usage itself (409 `usage-known`).
+        It counts the tokens of input and of output, else it is refused (422 `usage-incomplete`). The same
+        report again changes nothing; another one is refused (409 `usage-corrected`), as is one about an
+        answer that told its usage itself (409 `usage-known`).
         """
         found, generation = generation_in(self.realm_id, generation_id)
         self.concerns(found.account_id)
@@ -173,6 +174,8 @@ class UsageView(ApiView):
             conversation_id=found.pk,
             number=generation.number,
             usage=usage_of(asked.validated_data, dialect=dialect_of(generation)),
+            actor=self.actor,
+            now=self.now,
             service_tier=asked.validated_data.get("service_tier", ""),
         )
         return Response(generation_answer(corrected))

@@ -1,13 +1,18 @@
 """What a provider says of an attempt's tokens after the attempt has ended."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
-from conversations.errors import ConflictError, NotFoundError, explained
-from conversations.models import Generation
+from access.actors import Actor
+from access.models.log import AccessAction, TargetKind
+from access.services.logging import log_access
+from conversations.errors import ConflictError, NotFoundError, StoreError, explained
+from conversations.models import Account, Generation
 from conversations.pricing.price import price_usage
+from conversations.public_ids import generation_id
 from conversations.services.generations import WHOLE_ANSWERS, usage_columns
 from conversations.services.placing import lock_conversation
 from conversations.wire.shapes import Usage
@@ -17,14 +22,25 @@ CAME_LATE = "usage came in a late report"
 
 
 @transaction.atomic
-def correct_usage(*, conversation_id: UUID, number: int, usage: Usage, service_tier: str = "") -> Generation:
+def correct_usage(
+    *,
+    conversation_id: UUID,
+    number: int,
+    usage: Usage,
+    actor: Actor,
+    now: datetime,
+    service_tier: str = "",
+) -> Generation:
     """Replace an ended attempt's estimate by the provider's late report, once; return the attempt.
 
     The same report again changes nothing. Refused for an attempt that still
-    runs, for one whose own answer reported its usage, and for a second report
-    that says otherwise.
+    runs, for one whose own answer reported its usage, for a report that does
+    not count both what went in and what came out, and for a second report
+    that says otherwise. Who changed a cost, and when, stands in the access log.
     """
     place = f"conversation {conversation_id}, attempt {number}"
+    if usage.uncached_input is None or usage.output is None:
+        raise StoreError("usage-incomplete", "a report counts the tokens of input and of output", place=place)
     lock_conversation(conversation_id)
     generation = Generation.objects.filter(conversation_id=conversation_id, number=number).first()
     if generation is None:
@@ -33,15 +49,17 @@ def correct_usage(*, conversation_id: UUID, number: int, usage: Usage, service_t
     if CAME_LATE in generation.notes and _says_the_same(generation, columns):
         return generation
     _refuse_if_known(generation, place=place)
+    tier = service_tier or generation.service_tier
     price = price_usage(
         provider=generation.provider,
         model=generation.served_model or generation.requested_model,
         usage=usage,
         at=generation.created_at,
-        service_tier=service_tier or generation.service_tier,
+        service_tier=tier,
         is_complete=True,
     )
     columns |= {
+        "service_tier": tier,
         "cost_usd": price.amount,
         "price_rule": price.rule,
         "cost_confidence": price.confidence,
@@ -51,7 +69,22 @@ def correct_usage(*, conversation_id: UUID, number: int, usage: Usage, service_t
         setattr(generation, name, value)
     with explained(place=place):
         generation.save(force_update=True, update_fields=list(columns))
+    _log(generation, actor=actor, now=now)
     return generation
+
+
+def _log(generation: Generation, *, actor: Actor, now: datetime) -> None:
+    account = Account.objects.only("realm_id").get(conversations=generation.conversation_id)
+    log_access(
+        actor=actor,
+        action=AccessAction.CHANGE,
+        target_kind=TargetKind.ATTEMPT,
+        target_id=generation_id(generation.conversation_id, generation.number),
+        realm_id=account.realm_id,
+        conversation_id=generation.conversation_id,
+        account_id=account.pk,
+        now=now,
+    )
 
 
 def _says_the_same(generation: Generation, columns: dict[str, Any]) -> bool:

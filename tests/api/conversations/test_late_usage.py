@@ -25,3 +25,10 @@ def test_an_answer_that_told_its_usage_is_not_corrected(talk, opened):
     talk.finish(opened, "On its way.", usage={"input_tokens": 100, "output_tokens": 10})
     refused = end(talk, opened, "usage", {"usage": {"input_tokens": 1, "output_tokens": 1}})
     assert refusal(refused) == (409, "usage-known")
+
+
+def test_a_report_without_counts_is_refused_and_the_estimate_stays(talk, opened):
+    end(talk, opened, "fail", {"status": "interrupted"})
+    assert refusal(end(talk, opened, "usage", {"usage": {}})) == (422, "usage-incomplete")
+    late = {"usage": {"input_tokens": 100, "output_tokens": 40}}
+    assert end(talk, opened, "usage", late).status_code == 200
