@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from conversations.vocabulary import Dialect
 from samples.company.client_json import JsonWriter, compact, spaced
-from samples.company.story import Clock, Exchange, Mint, estimated_tokens
+from samples.company.story import Clock, Exchange, estimated_tokens
+from samples.company.talk import Talk
 
 _PIECE = 40
 
@@ -25,10 +25,12 @@ class ChatCall:
         return {"id": self.id, "type": "function", "function": function}
 
 
-class ChatTalk:
-    """Keeps the history as an application does, sends it whole each time, and writes down both sides."""
+class ChatTalk(Talk):
+    """Sends the whole history each time; a system message is its first."""
 
     provider = "openai"
+    dialect = Dialect.OPENAI_CHAT
+    request_ids = ("req_", 32)
 
     def __init__(
         self,
@@ -42,34 +44,22 @@ class ChatTalk:
         is_stream: bool = False,
         settings: Mapping[str, object] | None = None,
     ) -> None:
-        self.clock = clock
-        self.model = model
-        self.mint = Mint(key)
-        self.exchanges: list[Exchange] = []
-        self.history: list[dict[str, object]] = []
-        self._key = key
-        self._write = write
-        self._is_stream = is_stream
+        super().__init__(
+            key=key,
+            clock=clock,
+            model=model,
+            tools=[{"type": "function", "function": dict(tool)} for tool in tools],
+            write=write,
+            is_stream=is_stream,
+        )
         self._settings = dict(settings or {})
-        self._tools = [{"type": "function", "function": dict(tool)} for tool in tools]
-        self._action = 0
-        self._attempt = 0
         if system:
             self.history.append({"role": "system", "content": system})
-
-    def say(self, content: str | list[dict[str, object]], *, after: float = 40) -> None:
-        self.clock.wait(after)
-        self.history.append({"role": "user", "content": content})
-        self._next_action()
 
     def give(self, call: ChatCall, content: str, *, after: float = 1.0) -> None:
         """One result; a turn's results each stand in a message of their own."""
         self.clock.wait(after)
         self.history.append({"role": "tool", "tool_call_id": call.id, "content": content})
-        self._next_action()
-
-    def go_back(self, messages: int) -> None:
-        del self.history[messages:]
         self._next_action()
 
     def call(self, name: str, /, **arguments: object) -> ChatCall:
@@ -100,9 +90,6 @@ class ChatTalk:
     ) -> Exchange:
         error = {"message": words, "type": kind, "param": None, "code": code}
         return self._exchange(compact({"error": error}), status=status, take=take)
-
-    def time_out(self, *, take: float = 60) -> Exchange:
-        return self._exchange(None, status=None, take=take)
 
     def request_body(self) -> bytes:
         body: dict[str, object] = {"messages": self.history, "model": self.model, **self._settings}
@@ -136,32 +123,6 @@ class ChatTalk:
         choice = {"index": 0, "message": {**message, "refusal": None, **message}, "finish_reason": stop}
         body = {**head, "object": "chat.completion", "choices": [choice], "usage": self._usage(message)}
         return compact({**body, "service_tier": "default"})
-
-    def _next_action(self) -> None:
-        self._action += 1
-        self._attempt = 0
-
-    def _exchange(self, body: bytes | None, *, status: int | None, take: float) -> Exchange:
-        started = self.clock.now
-        ended = self.clock.wait(take)
-        self._attempt += 1
-        action = f"{self._key}/{self._action}"
-        exchange = Exchange(
-            exchange_id=f"{action}/{self._attempt}",
-            request_id=action,
-            provider=self.provider,
-            dialect=Dialect.OPENAI_CHAT,
-            request=self.request_body(),
-            response=body,
-            is_stream=self._is_stream and status == 200,
-            status_code=status,
-            started_at=started,
-            first_token_at=started + timedelta(seconds=take / 4) if status == 200 else None,
-            ended_at=ended,
-            provider_request_id=self.mint("req_", 32) if status else "",
-        )
-        self.exchanges.append(exchange)
-        return exchange
 
 
 def _chunks(

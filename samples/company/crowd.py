@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 from samples.company.dice import Dice
 from samples.company.matters import CITIES, FIRST_NAMES, LAST_NAMES, MATTERS, Turn
@@ -65,7 +66,7 @@ def _seconds_of(tool: str, dice: Dice) -> float:
     return (usual + dice.below(usual) * (8 if dice.chance(8) else 1)) / 1000
 
 
-def _narrator(dice: Dice, key: str, start: datetime) -> Narrator:
+def _narrator(dice: Dice, key: str, start: datetime) -> Narrator[Any]:
     is_stream = dice.chance(60)
     match dice.below(10):
         case 0 | 1 | 2 | 3 | 4:
@@ -78,7 +79,7 @@ def _narrator(dice: Dice, key: str, start: datetime) -> Narrator:
             return ResponsesNarrator(key=key, start=start, model=model, is_stream=is_stream)
 
 
-def _tell(told: Narrator, turn: Turn, gaps: dict[str, str], dice: Dice) -> None:
+def _tell(told: Narrator[Any], turn: Turn, gaps: dict[str, str], dice: Dice) -> None:
     """One turn; now and then an attempt fails, an answer is asked for again, a question is edited."""
     before = told.mark()
     question, reply = turn.question.format(**gaps), turn.reply.format(**gaps)

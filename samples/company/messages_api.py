@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from datetime import timedelta
 
 from conversations.vocabulary import Dialect
 from samples.company.client_json import JsonWriter, compact, spaced
 from samples.company.messages_stream import event_stream
-from samples.company.story import Clock, Exchange, Mint, estimated_tokens
+from samples.company.story import Clock, Exchange, estimated_tokens
+from samples.company.talk import Item, Talk
 
-type Block = dict[str, object]
+type Block = Item
 
 
 def text(words: str) -> Block:
@@ -23,14 +23,12 @@ def result(call: Block, content: str | list[Block], *, is_error: bool = False) -
     return block
 
 
-class MessagesTalk:
-    """Keeps the history as an application does, sends it whole each time, and writes down both sides.
-
-    `exchanges` grows by one with every attempt. An attempt that did not succeed
-    leaves the history as it was, so that the next one sends it again.
-    """
+class MessagesTalk(Talk):
+    """Sends the whole history each time."""
 
     provider = "anthropic"
+    dialect = Dialect.ANTHROPIC_MESSAGES
+    request_ids = ("req_011C", 20)
 
     def __init__(
         self,
@@ -46,39 +44,25 @@ class MessagesTalk:
         betas: tuple[str, ...] = (),
         api_version: str = "2026-10-21",
     ) -> None:
-        self.clock = clock
-        self.model = model
-        self.mint = Mint(key)
-        self.exchanges: list[Exchange] = []
-        self.history: list[dict[str, object]] = []
+        super().__init__(
+            key=key,
+            clock=clock,
+            model=model,
+            tools=tools,
+            write=write,
+            is_stream=is_stream,
+            api_version=api_version,
+            betas=betas,
+        )
         self.settings: dict[str, object] = {"max_tokens": 2048, **(settings or {})}
-        self._key = key
         self._system = system
-        self._tools = list(tools)
-        self._write = write
-        self._is_stream = is_stream
-        self._betas = betas
-        self._api_version = api_version
-        self._action = 0
-        self._attempt = 0
 
     # What the customer and the application do
-
-    def say(self, content: str | list[Block], *, after: float = 40) -> None:
-        """The customer speaks; the next answer is a new action of theirs."""
-        self.clock.wait(after)
-        self.history.append({"role": "user", "content": content})
-        self._next_action()
 
     def give(self, *results: Block, after: float = 1.2) -> None:
         """The application hands the tools' results back."""
         self.clock.wait(after)
         self.history.append({"role": "user", "content": list(results)})
-        self._next_action()
-
-    def go_back(self, messages: int) -> None:
-        """Cut the history to its first `messages`: what follows is an edit or a regenerate."""
-        del self.history[messages:]
         self._next_action()
 
     def call(self, name: str, **arguments: object) -> Block:
@@ -108,10 +92,6 @@ class MessagesTalk:
         request_id = self.mint("req_011C", 20)
         body = {"type": "error", "error": {"type": error, "message": words}, "request_id": request_id}
         return self._exchange(compact(body), status=status, take=take, request_id=request_id)
-
-    def time_out(self, *, take: float = 60) -> Exchange:
-        """Nothing ever came back."""
-        return self._exchange(None, status=None, take=take)
 
     # The bytes
 
@@ -165,36 +145,6 @@ class MessagesTalk:
         if searches:
             usage["server_tool_use"] = {"web_search_requests": searches, "web_fetch_requests": 0}
         return usage
-
-    def _next_action(self) -> None:
-        self._action += 1
-        self._attempt = 0
-
-    def _exchange(
-        self, body: bytes | None, *, status: int | None, take: float, request_id: str = ""
-    ) -> Exchange:
-        started = self.clock.now
-        ended = self.clock.wait(take)
-        self._attempt += 1
-        action = f"{self._key}/{self._action}"
-        exchange = Exchange(
-            exchange_id=f"{action}/{self._attempt}",
-            request_id=action,
-            provider=self.provider,
-            dialect=Dialect.ANTHROPIC_MESSAGES,
-            request=self.request_body(),
-            response=body,
-            is_stream=self._is_stream and status == 200,
-            status_code=status,
-            started_at=started,
-            first_token_at=started + timedelta(seconds=take / 4) if status == 200 else None,
-            ended_at=ended,
-            api_version=self._api_version,
-            beta_headers=self._betas,
-            provider_request_id=request_id or (self.mint("req_011C", 20) if status else ""),
-        )
-        self.exchanges.append(exchange)
-        return exchange
 
 
 def _usual_stop(blocks: Sequence[Block]) -> str:

@@ -1,30 +1,44 @@
 """One way to tell an ordinary conversation, whichever API it ran over."""
 
+from abc import ABC, abstractmethod
 from datetime import datetime
-from typing import Protocol
 
 from samples.company import chat_api, messages_api, responses_api
 from samples.company.shop import PROMPT, tools_for_messages, tools_for_openai
 from samples.company.story import Clock, Exchange
+from samples.company.talk import Talk
 
 TOOLS = ("find_booking", "get_booking", "search_trips", "get_weather", "purchase_credits", "book_rail")
 
 
-class Narrator(Protocol):
+class Narrator[T: Talk](ABC):
     """What a teller needs of a conversation; `mark` and `back_to` are how an edit is told."""
 
-    def ask(self, words: str, *, after: float) -> None: ...
+    talk: T
+
+    @abstractmethod
     def look_up(
         self, name: str, arguments: dict[str, object], found: str, *, is_error: bool, took: float
     ) -> None: ...
+    @abstractmethod
     def reply(self, words: str, *, take: float) -> None: ...
+    @abstractmethod
     def overload(self) -> None: ...
-    def mark(self) -> int: ...
-    def back_to(self, mark: int) -> None: ...
-    def exchanges(self) -> list[Exchange]: ...
+
+    def ask(self, words: str, *, after: float) -> None:
+        self.talk.say(words, after=after)
+
+    def mark(self) -> int:
+        return len(self.talk.history)
+
+    def back_to(self, mark: int) -> None:
+        self.talk.go_back(mark)
+
+    def exchanges(self) -> list[Exchange]:
+        return self.talk.exchanges
 
 
-class MessagesNarrator:
+class MessagesNarrator(Narrator[messages_api.MessagesTalk]):
     def __init__(self, *, key: str, start: datetime, model: str, is_stream: bool) -> None:
         self.talk = messages_api.MessagesTalk(
             key=key,
@@ -34,9 +48,6 @@ class MessagesNarrator:
             tools=tools_for_messages(*TOOLS),
             is_stream=is_stream,
         )
-
-    def ask(self, words: str, *, after: float) -> None:
-        self.talk.say(words, after=after)
 
     def look_up(
         self, name: str, arguments: dict[str, object], found: str, *, is_error: bool, took: float
@@ -51,17 +62,8 @@ class MessagesNarrator:
     def overload(self) -> None:
         self.talk.fail(529, "overloaded_error", "Overloaded")
 
-    def mark(self) -> int:
-        return len(self.talk.history)
 
-    def back_to(self, mark: int) -> None:
-        self.talk.go_back(mark)
-
-    def exchanges(self) -> list[Exchange]:
-        return self.talk.exchanges
-
-
-class ChatNarrator:
+class ChatNarrator(Narrator[chat_api.ChatTalk]):
     def __init__(self, *, key: str, start: datetime, model: str, is_stream: bool) -> None:
         self.talk = chat_api.ChatTalk(
             key=key,
@@ -71,9 +73,6 @@ class ChatNarrator:
             tools=tools_for_openai(*TOOLS),
             is_stream=is_stream,
         )
-
-    def ask(self, words: str, *, after: float) -> None:
-        self.talk.say(words, after=after)
 
     def look_up(
         self, name: str, arguments: dict[str, object], found: str, *, is_error: bool, took: float
@@ -89,17 +88,8 @@ class ChatNarrator:
     def overload(self) -> None:
         self.talk.fail(429, "requests", "Rate limit reached for requests", code="rate_limit_exceeded")
 
-    def mark(self) -> int:
-        return len(self.talk.history)
 
-    def back_to(self, mark: int) -> None:
-        self.talk.go_back(mark)
-
-    def exchanges(self) -> list[Exchange]:
-        return self.talk.exchanges
-
-
-class ResponsesNarrator:
+class ResponsesNarrator(Narrator[responses_api.ResponsesTalk]):
     def __init__(self, *, key: str, start: datetime, model: str, is_stream: bool) -> None:
         self.talk = responses_api.ResponsesTalk(
             key=key,
@@ -109,9 +99,6 @@ class ResponsesNarrator:
             tools=tools_for_openai(*TOOLS),
             is_stream=is_stream,
         )
-
-    def ask(self, words: str, *, after: float) -> None:
-        self.talk.say(words, after=after)
 
     def look_up(
         self, name: str, arguments: dict[str, object], found: str, *, is_error: bool, took: float
@@ -125,12 +112,3 @@ class ResponsesNarrator:
 
     def overload(self) -> None:
         self.talk.fail(429, "requests", "Rate limit reached for requests", code="rate_limit_exceeded")
-
-    def mark(self) -> int:
-        return len(self.talk.history)
-
-    def back_to(self, mark: int) -> None:
-        self.talk.go_back(mark)
-
-    def exchanges(self) -> list[Exchange]:
-        return self.talk.exchanges

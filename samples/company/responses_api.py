@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 from conversations.vocabulary import Dialect
 from samples.company.client_json import JsonWriter, compact, spaced
-from samples.company.story import Clock, Exchange, Mint, estimated_tokens
+from samples.company.story import Clock, Exchange, estimated_tokens
+from samples.company.talk import Item, Talk
 
-type Item = dict[str, object]
 type Event = tuple[str, dict[str, object]]
 
 _PIECE = 40
@@ -19,10 +18,12 @@ def output(call: Item, content: str) -> Item:
     return {"type": "function_call_output", "call_id": call["call_id"], "output": content}
 
 
-class ResponsesTalk:
+class ResponsesTalk(Talk):
     """Sends either the whole history, or (`is_hosted`) what is new and the id of the last response."""
 
     provider = "openai"
+    dialect = Dialect.OPENAI_RESPONSES
+    request_ids = ("req_", 32)
 
     def __init__(
         self,
@@ -36,38 +37,29 @@ class ResponsesTalk:
         is_stream: bool = False,
         is_hosted: bool = False,
     ) -> None:
-        self.clock = clock
-        self.model = model
-        self.mint = Mint(key)
-        self.exchanges: list[Exchange] = []
-        self.history: list[Item] = []
+        super().__init__(
+            key=key,
+            clock=clock,
+            model=model,
+            tools=[{"type": "function", **tool} for tool in tools],
+            write=write,
+            is_stream=is_stream,
+        )
         self.last_response_id = ""
         self._fresh = 0
-        self._key = key
         self._instructions = instructions
-        self._tools = [{"type": "function", **tool} for tool in tools]
-        self._write = write
-        self._is_stream = is_stream
         self._is_hosted = is_hosted
-        self._action = 0
-        self._attempt = 0
-
-    def say(self, words: str, *, after: float = 40) -> None:
-        self.clock.wait(after)
-        self.history.append({"role": "user", "content": words})
-        self._next_action()
 
     def give(self, *outputs: Item, after: float = 1.0) -> None:
         self.clock.wait(after)
         self.history.extend(outputs)
         self._next_action()
 
-    def go_back(self, items: int, *, response_id: str = "") -> None:
-        """Cut the history to its first `items`; a hosted one goes on from `response_id`."""
-        del self.history[items:]
-        self._fresh = items
+    def go_back(self, messages: int, *, response_id: str = "") -> None:
+        """Cut the history to its first items; a hosted one goes on from `response_id`."""
+        super().go_back(messages)
+        self._fresh = messages
         self.last_response_id = response_id
-        self._next_action()
 
     def words(self, words: str) -> Item:
         content = {"type": "output_text", "text": words, "annotations": []}
@@ -140,32 +132,6 @@ class ResponsesTalk:
                 "total_tokens": prompt + produced,
             },
         }
-
-    def _next_action(self) -> None:
-        self._action += 1
-        self._attempt = 0
-
-    def _exchange(self, body: bytes | None, *, status: int | None, take: float) -> Exchange:
-        started = self.clock.now
-        ended = self.clock.wait(take)
-        self._attempt += 1
-        action = f"{self._key}/{self._action}"
-        exchange = Exchange(
-            exchange_id=f"{action}/{self._attempt}",
-            request_id=action,
-            provider=self.provider,
-            dialect=Dialect.OPENAI_RESPONSES,
-            request=self.request_body(),
-            response=body,
-            is_stream=self._is_stream and status == 200,
-            status_code=status,
-            started_at=started,
-            first_token_at=started + timedelta(seconds=take / 4) if status == 200 else None,
-            ended_at=ended,
-            provider_request_id=self.mint("req_", 32) if status else "",
-        )
-        self.exchanges.append(exchange)
-        return exchange
 
 
 def _events(response: Mapping[str, object]) -> Iterator[bytes]:
