@@ -75,6 +75,22 @@ class Judged:
     def difference_minor(self) -> int:
         return self.processor_minor - self.ledger_minor
 
+    def differing(
+        self, kind: FindingKind, *, effect_id: UUID | None, reference: str, amount_minor: int, **facts: Any
+    ) -> Seen:
+        """Return the finding that a statement tells this movement otherwise than the ledger."""
+        return Seen(
+            kind=kind,
+            subject=f"{self.kind}:{self.reference}",
+            occurred_at=self.occurred_at,
+            effect_id=effect_id,
+            compensation_id=self.compensation_id,
+            reference=reference,
+            currency=self.currency,
+            amount_minor=amount_minor,
+            facts={"movement": self.kind.value, **facts, "statement": True},
+        )
+
 
 def write_judged(run: ReconciliationRun, judged: Iterable[Judged]) -> dict[str, int]:
     """Write rows and sightings; belongs in the batch's transaction. Returns how many of each."""
