@@ -19,6 +19,11 @@ class Reach:
     def holds(self, realm_id: int) -> bool:
         return self.sees_all or realm_id in self.realm_ids
 
+    @property
+    def spans_realms(self) -> bool:
+        """Whether what is listed may be of more than one realm, so that each row has to name its own."""
+        return self.sees_all or len(self.realm_ids) > 1
+
     def within(self, path: str) -> Q:
         """Return the condition that keeps a query inside this reach; `path` leads to the realm's id."""
         return Q() if self.sees_all else Q(**{f"{path}__in": self.realm_ids})

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
+from itertools import batched
 from typing import Any, Final
 
 import django_filters
@@ -15,9 +16,9 @@ from access.actors import ActorKind
 from access.models import AccessEntry, ApiKey, StatedReason
 from access.models.log import AccessAction, TargetKind
 from access.reach import Reach
-from console.filtering import FilterGroup, filter_group
+from console.filtering import FilterGroup, filter_group, since_options
+from conversations.filters import MomentFilter
 
-PAGE_SIZE: Final = 50
 BATCH: Final = 500
 CSV_HEADER: Final = (
     *("at", "actor kind", "actor id", "actor", "action", "target kind", "target id", "realm"),
@@ -40,7 +41,6 @@ ACTIONS: Final = {
     AccessAction.SIGN_IN_FAILED: "Sign-in failed",
     AccessAction.API_READ: "Read through the API",
 }
-_TIMES: Final = (("1", "Today"), ("7", "Last 7 days"), ("30", "Last 30 days"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class AccessLogFilter(django_filters.FilterSet):
     key = django_filters.NumberFilter(label="API key", method="by_key", min_value=1)
     action = django_filters.ChoiceFilter(choices=AccessAction.choices)
     target = django_filters.ChoiceFilter(field_name="target_kind", choices=TargetKind.choices)
-    since = django_filters.IsoDateTimeFilter(label="From", field_name="at", lookup_expr="gte")
-    until = django_filters.IsoDateTimeFilter(label="Until", field_name="at", lookup_expr="lt")
+    since = MomentFilter(label="From", field_name="at", lookup_expr="gte")
+    until = MomentFilter(label="Until", field_name="at", lookup_expr="lt")
     conversation = django_filters.UUIDFilter(label="Conversation", field_name="conversation_id")
     account = django_filters.UUIDFilter(label="Account", field_name="account_id")
 
@@ -107,21 +107,13 @@ def newest_id(entries: QuerySet[AccessEntry]) -> int:
 
 def csv_rows(entries: QuerySet[AccessEntry]) -> Iterator[tuple[Any, ...]]:
     """Yield the lines of the export, newest first, page by page."""
-    batch: list[AccessEntry] = []
-    for entry in entries.order_by("-at", "-id").iterator(chunk_size=BATCH):
-        batch.append(entry)
-        if len(batch) == BATCH:
-            yield from map(_cells, rows_of(batch))
-            batch = []
-    yield from map(_cells, rows_of(batch))
+    rows = entries.order_by("-at", "-id").iterator(chunk_size=BATCH)
+    for batch in batched(rows, BATCH):
+        yield from map(_cells, rows_of(batch))
 
 
 def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    since = [
-        ((midnight - timedelta(days=int(days) - 1)).strftime("%Y-%m-%dT00:00:00Z"), label)
-        for days, label in _TIMES
-    ]
+    since = since_options(now=now)
     actions = [(action.value, words) for action, words in ACTIONS.items()]
     return [
         filter_group(query=query, name="since", title="time", options=since, every="Any time"),

@@ -10,7 +10,7 @@ from django.core.exceptions import BadRequest
 from django.db.models import Model, Q, QuerySet
 
 from console.listing import PAGE_SIZE
-from conversations.paging import Page
+from conversations.paging import Page, cut_page
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -38,22 +38,17 @@ def page_by_columns[M: Model](
 
     Raises BadRequest for a cursor that never was one.
     """
-    newest_first = rows.order_by(f"-{moment}", *(f"-{column.name}" for column in columns))
+    rows = rows.order_by(f"-{moment}", *(f"-{column.name}" for column in columns))
     if before:
-        beyond = _beyond(_read(before, columns), moment, "gt")
-        found = list(newest_first.reverse().filter(beyond)[: PAGE_SIZE + 1])
-        shown = found[:PAGE_SIZE][::-1]
-        has_newer, has_older = len(found) > PAGE_SIZE, bool(shown)
-    else:
-        if after:
-            newest_first = newest_first.filter(_beyond(_read(after, columns), moment, "lt"))
-        found = list(newest_first[: PAGE_SIZE + 1])
-        shown = found[:PAGE_SIZE]
-        has_newer, has_older = bool(after), len(found) > PAGE_SIZE
-    return Page(
-        shown,
-        newer=_cursor(shown[0], moment, columns) if has_newer and shown else "",
-        older=_cursor(shown[-1], moment, columns) if has_older and shown else "",
+        rows = rows.reverse().filter(_beyond(_read(before, columns), moment, "gt"))
+    elif after:
+        rows = rows.filter(_beyond(_read(after, columns), moment, "lt"))
+    return cut_page(
+        rows,
+        size=PAGE_SIZE,
+        is_back=bool(before),
+        is_first=not (before or after),
+        cursor_of=lambda row: _cursor(row, moment, columns),
     )
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
+from itertools import batched
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from django.db.models.functions import JSONObject
 from django.http import QueryDict
 
 from access.reach import Reach
-from console.filtering import FilterGroup, filter_group
+from console.filtering import FilterGroup, filter_group, since_options
 from console.masking import masked_name
 from console.states import effect_state
 from console.titles import Titles
@@ -20,12 +21,10 @@ from conversations.models import Conversation
 from conversations.vocabulary import GenerationStatus, Source
 from ledger.models import ToolEffect
 
-PAGE_SIZE: Final = 50
 CSV_HEADER: Final = (
     *("conversation", "realm", "account", "source", "messages", "last attempt", "model", "forked"),
     *("replayable", "effects", "started", "last activity"),
 )
-_TIMES: Final = (("1", "Today"), ("7", "Last 7 days"), ("30", "Last 30 days"))
 _YES_NO: Final = (("true", "Yes"), ("false", "No"))
 _LAST_STATUSES: Final = tuple(
     (status.value, status.label) for status in GenerationStatus if status != GenerationStatus.QUEUED
@@ -75,17 +74,13 @@ def rows_of(
 
 def csv_rows(conversations: QuerySet[Conversation], *, sees_effects: bool) -> Iterator[tuple[Any, ...]]:
     """Yield the lines of the export, page by page."""
-    batch: list[Conversation] = []
-    for conversation in conversations.order_by("-last_activity_at", "-id").iterator(chunk_size=500):
-        batch.append(conversation)
-        if len(batch) == 500:
-            yield from map(_cells, rows_of(batch, sees_effects=sees_effects))
-            batch = []
-    yield from map(_cells, rows_of(batch, sees_effects=sees_effects))
+    rows = conversations.order_by("-last_activity_at", "-id").iterator(chunk_size=500)
+    for batch in batched(rows, 500):
+        yield from map(_cells, rows_of(batch, sees_effects=sees_effects))
 
 
 def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
-    since = [(days_back(int(days), now=now).isoformat(), label) for days, label in _TIMES]
+    since = since_options(now=now)
     return [
         filter_group(
             query=query, name="active_since", title="last activity", options=since, every="Any time"
@@ -110,12 +105,6 @@ def filter_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
             every="With or without",
         ),
     ]
-
-
-def days_back(days: int, *, now: datetime) -> datetime:
-    """Return the begin (UTC) of the first of the last `days` days, today being one."""
-    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return midnight - timedelta(days=days - 1)
 
 
 def _effects(conversation_ids: list[UUID]) -> dict[UUID, tuple[str, ...]]:

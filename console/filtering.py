@@ -1,10 +1,12 @@
 """The column of filters beside a list: what can be chosen, what is chosen, and where each leads."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
 
 from django.http import QueryDict
 
+_TIMES: Final = ((1, "Today"), (7, "Last 7 days"), (30, "Last 30 days"))
 # Where a page of a list begins. Another filter is another list, and begins at its start.
 CURSORS = ("after", "before")
 
@@ -38,6 +40,22 @@ def filter_group(
     choices = [Choice(every, _with(query, name, ""), not current)]
     choices += [Choice(label, _with(query, name, value), value == current) for value, label in options]
     return FilterGroup(name, title, choices)
+
+
+def days_back(days: int, *, now: datetime) -> datetime:
+    """Return the begin (UTC) of the first of the last `days` days, today being one."""
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(days=days - 1)
+
+
+def since_options(*, now: datetime) -> list[tuple[str, str]]:
+    """Return the usual spans up to now, each by the moment at which it begins."""
+    return [(stamp(days_back(days, now=now)), label) for days, label in _TIMES]
+
+
+def stamp(moment: datetime) -> str:
+    """Spell a moment (UTC) as an address has it."""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def without(query: QueryDict, *names: str) -> str:

@@ -1,5 +1,6 @@
 """What every list paged by key has in common: its page, and the addresses beside it."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, QueryDict
 
 from console.filtering import CURSORS, without
-from conversations.paging import BadCursorError, Page, page_by_key
+from conversations.paging import BadCursorError, Page, cut_page, page_by_key
 
 PAGE_SIZE = 50
 
@@ -34,19 +35,17 @@ def read_page[M: Model](
 def read_page_by_id[M: Model](request: HttpRequest, rows: QuerySet[M]) -> Page[M]:
     """Return a page of rows whose ids are minted in the order of time: the primary key is the index."""
     after, before = (_uuid(request.GET.get(name, "")) for name in ("after", "before"))
-    newest_first = rows.order_by("-pk")
+    rows = rows.order_by("-pk")
     if before is not None:
-        found = list(newest_first.reverse().filter(pk__gt=before)[: PAGE_SIZE + 1])
-        shown = found[:PAGE_SIZE][::-1]
-        has_newer, has_older = len(found) > PAGE_SIZE, bool(shown)
-    else:
-        found = list((newest_first.filter(pk__lt=after) if after else newest_first)[: PAGE_SIZE + 1])
-        shown = found[:PAGE_SIZE]
-        has_newer, has_older = after is not None and bool(shown), len(found) > PAGE_SIZE
-    return Page(
-        shown,
-        newer=str(shown[0].pk) if has_newer else "",
-        older=str(shown[-1].pk) if has_older else "",
+        rows = rows.reverse().filter(pk__gt=before)
+    elif after is not None:
+        rows = rows.filter(pk__lt=after)
+    return cut_page(
+        rows,
+        size=PAGE_SIZE,
+        is_back=before is not None,
+        is_first=before is after is None,
+        cursor_of=lambda row: str(row.pk),
     )
 
 
@@ -57,6 +56,11 @@ def list_context(query: QueryDict, page: Page[Any]) -> dict[str, Any]:
         "older": beside(query, "after", page.older),
         "is_filtered": bool({name for name in query if query[name]} - set(CURSORS)),
     }
+
+
+def kept(query: QueryDict, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the filters that links have set: the form of typed ones carries them along."""
+    return [(name, value) for name in names if (value := str(query.get(name, "")))]
 
 
 def beside(query: QueryDict, name: str, cursor: str) -> str:

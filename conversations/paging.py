@@ -4,9 +4,10 @@ A cursor names the row at the edge of a page by its sort key, so a page costs
 the same wherever it lies, and rows that come or go move no other row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -48,30 +49,44 @@ def page_by_key[M: Model](
     to older rows and `older` on to newer ones. Raises BadCursorError.
     """
     sign, back, on = ("", "lt", "gt") if is_oldest_first else ("-", "gt", "lt")
-    ordered = queryset.order_by(f"{sign}{moment}", f"{sign}{key}")
+    rows = queryset.order_by(f"{sign}{moment}", f"{sign}{key}")
     if before:
-        found = _rows(ordered.reverse(), _beyond(_read(before), moment, key, back), size)
-        rows = found[:size][::-1]
-        return _page(rows, moment, key, has_newer=len(found) > size, has_older=bool(rows))
-    found = _rows(ordered, _beyond(_read(after), moment, key, on) if after else Q(), size)
-    return _page(found[:size], moment, key, has_newer=bool(after and found), has_older=len(found) > size)
+        rows = _past(rows.reverse(), _beyond(_read(before), moment, key, back))
+    elif after:
+        rows = _past(rows, _beyond(_read(after), moment, key, on))
+    return cut_page(
+        rows,
+        size=size,
+        is_back=bool(before),
+        is_first=not (before or after),
+        cursor_of=partial(_cursor, moment=moment, key=key),
+    )
 
 
-def _rows[M: Model](ordered: QuerySet[M], beyond: Q, size: int) -> list[M]:
+def cut_page[M: Model](
+    rows: QuerySet[M], *, size: int, is_back: bool, is_first: bool, cursor_of: Callable[[M], str]
+) -> Page[M]:
+    """Take one page from the start of `rows`, which begin at the edge that the cursor named, in one query.
+
+    `is_back` where they run towards the start of the list; `is_first` where no cursor was given.
+    """
+    found = list(rows[: size + 1])
+    shown = found[:size][::-1] if is_back else found[:size]
+    goes_on, came_from = len(found) > size, bool(shown) and not is_first
+    has_newer, has_older = (goes_on, came_from) if is_back else (came_from, goes_on)
+    return Page(
+        shown,
+        newer=cursor_of(shown[0]) if has_newer else "",
+        older=cursor_of(shown[-1]) if has_older else "",
+    )
+
+
+def _past[M: Model](rows: QuerySet[M], beyond: Q) -> QuerySet[M]:
     try:
-        past = ordered.filter(beyond)
+        return rows.filter(beyond)
     except (TypeError, ValueError) as error:
         # A number where the list's key is a UUID, or the other way round.
         raise BadCursorError("this is the cursor of another list") from error
-    return list(past[: size + 1])
-
-
-def _page[M: Model](rows: list[M], moment: str, key: str, *, has_newer: bool, has_older: bool) -> Page[M]:
-    return Page(
-        rows,
-        newer=_cursor(rows[0], moment, key) if has_newer and rows else "",
-        older=_cursor(rows[-1], moment, key) if has_older and rows else "",
-    )
 
 
 def _beyond(edge: tuple[datetime, UUID | int], moment: str, key: str, side: str) -> Q:

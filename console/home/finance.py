@@ -1,8 +1,8 @@
 """What waits for finance: decisions on refunds, findings, and money that nobody can place."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Min, Q, QuerySet, Sum
@@ -22,98 +22,67 @@ _DECISION_LATE: Final = timedelta(days=2)
 
 
 def _decisions(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
-    waiting = _compensations(reach, CompensationState.REQUESTED).exclude(requested_by=user)
-    count, oldest = size_of(waiting, "requested_at")
-    if count:
-        yield Waiting(
-            "Finance",
-            "Refunds that wait for your decision",
-            count,
-            oldest,
-            reverse("console:refunds") + "?state=requested",
-            "Decide",
-            is_late=is_older(oldest, now, _DECISION_LATE),
-            amounts=sums_of(waiting, "amount_minor"),
-        )
+    return _money(
+        _compensations(reach, CompensationState.REQUESTED).exclude(requested_by=user),
+        "Refunds that wait for your decision",
+        since="requested_at",
+        url=reverse("console:refunds") + "?state=requested",
+        step="Decide",
+        is_late=lambda oldest: is_older(oldest, now, _DECISION_LATE),
+    )
 
 
 def _own_requests(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
-    waiting = _compensations(reach, CompensationState.REQUESTED).filter(requested_by=user)
-    count, oldest = size_of(waiting, "requested_at")
-    if count:
-        yield Waiting(
-            "Finance",
-            "Refunds you asked for, not decided yet",
-            count,
-            oldest,
-            reverse("console:refunds") + "?state=requested",
-            "Look",
-            amounts=sums_of(waiting, "amount_minor"),
-        )
+    return _money(
+        _compensations(reach, CompensationState.REQUESTED).filter(requested_by=user),
+        "Refunds you asked for, not decided yet",
+        since="requested_at",
+        url=reverse("console:refunds") + "?state=requested",
+        step="Look",
+    )
 
 
 def _unknown_outcomes(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
-    waiting = ToolEffect.objects.filter(
-        reach.within("realm_id"), state=EffectState.PENDING, sent_at__isnull=False
+    return _money(
+        ToolEffect.objects.filter(reach.within("realm_id"), state=EffectState.PENDING, sent_at__isnull=False),
+        "Effects sent, answer unknown",
+        since="requested_at",
+        url=reverse("console:effects") + "?state=unknown",
+        step="Look",
+        is_late=lambda oldest: is_older(oldest, now, _UNKNOWN_LATE),
     )
-    count, oldest = size_of(waiting, "requested_at")
-    if count:
-        yield Waiting(
-            "Finance",
-            "Effects sent, answer unknown",
-            count,
-            oldest,
-            reverse("console:effects") + "?state=unknown",
-            "Look",
-            is_late=is_older(oldest, now, _UNKNOWN_LATE),
-            amounts=sums_of(waiting.exclude(amount_minor=None), "amount_minor"),
-        )
 
 
 def _disputes(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
-    waiting = Dispute.objects.filter(reach.within("effect__realm_id"), closed_at=None, effect__isnull=False)
-    count, oldest = size_of(waiting, "opened_at")
-    if count:
-        yield Waiting(
-            "Finance",
-            "Disputes open",
-            count,
-            oldest,
-            reverse("console:effects") + "?is_disputed=true",
-            "Look",
-            amounts=sums_of(waiting, "amount_minor"),
-        )
+    return _money(
+        Dispute.objects.filter(reach.within("effect__realm_id"), closed_at=None, effect__isnull=False),
+        "Disputes open",
+        since="opened_at",
+        url=reverse("console:effects") + "?is_disputed=true",
+        step="Look",
+    )
 
 
 def _abandoned_charges(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
-    waiting = abandoned(ToolEffect.objects.filter(reach.within("realm_id")))
-    count, oldest = size_of(waiting, "requested_at")
-    if count:
-        yield Waiting(
-            "Finance",
-            "Applied charges on abandoned branches",
-            count,
-            oldest,
-            reverse("console:abandoned"),
-            "Review",
-            amounts=sums_of(waiting, "amount_settled_minor"),
-        )
+    return _money(
+        abandoned(ToolEffect.objects.filter(reach.within("realm_id"))),
+        "Applied charges on abandoned branches",
+        since="requested_at",
+        url=reverse("console:abandoned"),
+        step="Review",
+        amount="amount_settled_minor",
+    )
 
 
 def _lost_refunds(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
-    waiting = not_paid_back(ToolEffect.objects.filter(reach.within("realm_id")))
-    count, oldest = size_of(waiting, "failed_at")
-    if count:
-        yield Waiting(
-            "Finance",
-            "Refunds that failed after they had settled",
-            count,
-            oldest,
-            reverse("console:refunds") + "?state=failed",
-            "Ask again",
-            is_late=True,
-            amounts=sums_of(waiting, "amount_minor"),
-        )
+    return _money(
+        not_paid_back(ToolEffect.objects.filter(reach.within("realm_id"))),
+        "Refunds that failed after they had settled",
+        since="failed_at",
+        url=reverse("console:refunds") + "?state=failed",
+        step="Ask again",
+        is_late=lambda oldest: True,
+    )
 
 
 def _findings(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
@@ -143,6 +112,23 @@ def _findings(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
                 is_late=min(row[4] for row in of_owner) < now,
                 amounts=sorted(sums, reverse=True),
             )
+
+
+def _money(
+    waiting: QuerySet[Any],
+    what: str,
+    *,
+    since: str,
+    url: str,
+    step: str,
+    is_late: Callable[[datetime | None], bool] = lambda oldest: False,
+    amount: str = "amount_minor",
+) -> Iterator[Waiting]:
+    """Yield the line of what waits, with its sums; none where nothing does."""
+    count, oldest = size_of(waiting, since)
+    if count:
+        sums = sums_of(waiting, amount)
+        yield Waiting("Finance", what, count, oldest, url, step, is_late=is_late(oldest), amounts=sums)
 
 
 def _compensations(reach: Reach, state: CompensationState) -> QuerySet[Compensation]:

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from access.reach import Reach
 from access.rights import RightName
-from console.conversation_list import days_back
+from console.filtering import days_back, stamp
 from console.home.waiting import Asked, Waiting, size_of
 from conversations.models import RawBody
 from conversations.vocabulary import RawClass
@@ -86,7 +86,7 @@ def _quarantine(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
             "Conversations with quarantined nodes of the last 7 days",
             found["count"],
             found["oldest"],
-            reverse("console:conversations") + "?" + urlencode({"quarantined_since": since.isoformat()}),
+            reverse("console:conversations") + "?" + urlencode({"quarantined_since": stamp(since)}),
             "Look at the place and the reason",
         )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import batched
 from typing import Any, Final
 from uuid import UUID
 
@@ -189,13 +190,9 @@ def _is_staff(move: HeadMove) -> bool:
 
 
 def csv_rows(effects: QuerySet[ToolEffect]) -> Iterator[tuple[Any, ...]]:
-    batch: list[ToolEffect] = []
-    for effect in effects.order_by("-requested_at", "-id").iterator(chunk_size=_BATCH):
-        batch.append(effect)
-        if len(batch) == _BATCH:
-            yield from map(_cells, rows_of(batch))
-            batch = []
-    yield from map(_cells, rows_of(batch))
+    rows = effects.order_by("-requested_at", "-id").iterator(chunk_size=_BATCH)
+    for batch in batched(rows, _BATCH):
+        yield from map(_cells, rows_of(batch))
 
 
 def _cells(row: Row) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import batched
 from typing import Any, Final
 
 import django_filters
@@ -128,13 +129,9 @@ def rows_of(findings: Iterable[Finding], *, now: datetime) -> list[Row]:
 
 def csv_rows(findings: QuerySet[Finding], *, now: datetime) -> Iterator[tuple[Any, ...]]:
     """Yield the lines of the export, in batches."""
-    batch: list[Finding] = []
-    for finding in findings.order_by("first_seen_at", "id").iterator(chunk_size=_BATCH):
-        batch.append(finding)
-        if len(batch) == _BATCH:
-            yield from map(_cells, rows_of(batch, now=now))
-            batch = []
-    yield from map(_cells, rows_of(batch, now=now))
+    rows = findings.order_by("first_seen_at", "id").iterator(chunk_size=_BATCH)
+    for batch in batched(rows, _BATCH):
+        yield from map(_cells, rows_of(batch, now=now))
 
 
 def _cells(row: Row) -> tuple[Any, ...]:

@@ -17,7 +17,6 @@ from access.rights import RightName
 from access.services.logging import log_access
 from console.access_log import (
     CSV_HEADER,
-    PAGE_SIZE,
     AccessLogFilter,
     csv_rows,
     filter_groups,
@@ -26,9 +25,9 @@ from console.access_log import (
     rows_of,
 )
 from console.csv import csv_lines
-from console.filtering import CURSORS, without
+from console.filtering import without
 from console.frame import frame_context
-from conversations.paging import BadCursorError, page_by_key
+from console.listing import kept, list_context, read_page
 
 TITLE = "Access log"
 PURPOSE = (
@@ -45,29 +44,17 @@ def access_log(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     filters = AccessLogFilter(request.GET, queryset=listed(reach_of(staff_of(request))))
     found = filters.qs if filters.is_valid() else AccessEntry.objects.none()
-    try:
-        page = page_by_key(
-            found,
-            moment="at",
-            size=PAGE_SIZE,
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
-        )
-    except BadCursorError as error:
-        raise BadRequest(str(error)) from error
-    base = without(request.GET)
-    joint = "" if base == "?" else "&"
-    context = frame_context(request, now=now, title=TITLE, subtitle=PURPOSE) | {
+    page = read_page(request, found, moment="at")
+    may_export = holds(request.user, RightName.EXPORT)
+    context = frame_context(request, now=now, title=TITLE, subtitle=PURPOSE)
+    context |= list_context(request.GET, page) | {
         "rows": rows_of(page.rows),
         "form": filters.form,
         "typed": TYPED,
-        "kept": [(name, request.GET[name]) for name in LINKED if request.GET.get(name)],
+        "kept": kept(request.GET, LINKED),
         "groups": filter_groups(request.GET, now=now),
         "clear": reverse("console:access-log"),
-        "is_filtered": bool(set(request.GET) - set(CURSORS)),
-        "newer": f"{base}{joint}before={page.newer}" if page.newer else "",
-        "older": f"{base}{joint}after={page.older}" if page.older else "",
-        "csv": reverse("console:access-log-csv") + base if holds(request.user, RightName.EXPORT) else "",
+        "csv": reverse("console:access-log-csv") + without(request.GET) if may_export else "",
         "widen": [("Every line", reverse("console:access-log"))],
     }
     return render(request, "console/access_log.html", context)

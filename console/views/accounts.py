@@ -21,7 +21,7 @@ from access.services.logging import log_access
 from console.account_pages.listing import AccountFilter, filter_groups, listed, rows_of
 from console.account_pages.overview import read_overview
 from console.frame import frame_context
-from console.listing import list_context, read_page_by_id
+from console.listing import kept, list_context, read_page_by_id
 from console.masking import masked_email, masked_name
 from conversations.models import Account
 
@@ -47,10 +47,10 @@ def accounts(request: HttpRequest) -> HttpResponse:
         "form": filters.form,
         "typed": TYPED,
         "groups": filter_groups(request.GET),
-        "kept": [(name, request.GET[name]) for name in ("is_closed",) if request.GET.get(name)],
+        "kept": kept(request.GET, ("is_closed",)),
         "clear": reverse("console:accounts"),
         "widen": [("Every account", reverse("console:accounts"))],
-        "shows_realms": reach.sees_all or len(reach.realm_ids) > 1,
+        "shows_realms": reach.spans_realms,
     }
     return render(request, "console/accounts/list.html", context)
 

@@ -1,7 +1,7 @@
 """The list of conversations, and its CSV."""
 
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,21 +14,25 @@ from access.reach import Reach, reach_of
 from access.reading import reading_rows, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
-from console.conversation_list import CSV_HEADER, PAGE_SIZE, csv_rows, filter_groups, listed, rows_of
+from console.conversation_list import CSV_HEADER, csv_rows, filter_groups, listed, rows_of
 from console.csv import csv_lines
-from console.filtering import CURSORS, without
+from console.filtering import without
 from console.filters import ListedConversationFilter
 from console.frame import frame_context
+from console.listing import kept, list_context, read_page
 from console.titles import titles_for
 from conversations.models import Conversation
-from conversations.paging import BadCursorError, page_by_key
 
 TITLE = "Conversations"
 PURPOSE = (
     "What was said, newest activity first. Names are masked; a conversation opens with what it cost and did."
 )
-# What is typed; everything else is chosen by a link in the column beside the list.
+# What is typed, and what is chosen by a link in the column beside the list.
 TYPED = ("title", "account", "realm", "model", "tool", "active_until")
+LINKED = (
+    *("active_since", "status", "has_effect", "has_fork", "source", "is_replayable"),
+    "quarantined_since",
+)
 
 
 @require_GET
@@ -39,30 +43,19 @@ def conversations(request: HttpRequest) -> HttpResponse:
     reach = reach_of(request.user)
     filters = _filters(request, reach)
     found = filters.qs if filters.is_valid() else Conversation.objects.none()
-    try:
-        page = page_by_key(
-            found,
-            moment="last_activity_at",
-            size=PAGE_SIZE,
-            after=request.GET.get("after", ""),
-            before=request.GET.get("before", ""),
-        )
-    except BadCursorError as error:
-        raise BadRequest(str(error)) from error
+    page = read_page(request, found, moment="last_activity_at")
     titles = titles_for(user=staff_of(request), ids={row.pk for row in page.rows}, now=now)
-    context = frame_context(request, now=now, title=TITLE, subtitle=PURPOSE) | {
+    context = frame_context(request, now=now, title=TITLE, subtitle=PURPOSE)
+    context |= list_context(request.GET, page) | {
         "rows": rows_of(page.rows, sees_effects=holds(request.user, RightName.READ_EFFECTS), titles=titles),
         "form": filters.form,
         "groups": filter_groups(request.GET, now=now),
         "clear": reverse("console:conversations"),
-        "is_filtered": bool(set(request.GET) - set(CURSORS)),
-        "newer": _beside(request.GET, "before", page.newer),
-        "older": _beside(request.GET, "after", page.older),
         "csv": _csv_url(request),
         "typed": [name for name in TYPED if name in filters.filters],
         "widen": [("Every conversation", reverse("console:conversations"))],
-        "shows_realms": reach.sees_all or len(reach.realm_ids) > 1,
-        "kept": _kept_by_links(request.GET),
+        "shows_realms": reach.spans_realms,
+        "kept": kept(request.GET, LINKED),
     }
     return render(request, "console/conversations/list.html", context)
 
@@ -101,23 +94,7 @@ def _filters(request: HttpRequest, reach: Reach) -> ListedConversationFilter:
     return filters
 
 
-def _beside(query: QueryDict, name: str, cursor: str) -> str:
-    if not cursor:
-        return ""
-    base = without(query)
-    return f"{base}{'' if base == '?' else '&'}{name}={cursor}"
-
-
 def _csv_url(request: HttpRequest) -> str:
     if not holds(request.user, RightName.EXPORT):
         return ""
     return reverse("console:conversations-csv") + without(request.GET)
-
-
-def _kept_by_links(query: QueryDict) -> list[tuple[str, str]]:
-    """The filters set by links, which the form of typed filters carries along."""
-    linked = (
-        *("active_since", "status", "has_effect", "has_fork", "source", "is_replayable"),
-        "quarantined_since",
-    )
-    return [(name, value) for name in linked if (value := str(query.get(name, "")))]

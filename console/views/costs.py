@@ -30,7 +30,7 @@ from console.cost_pages.sums import Costs, Cut, read_abandoned, read_costs, read
 from console.csv import csv_lines
 from console.filtering import filter_group
 from console.frame import frame_context
-from console.listing import list_context
+from console.listing import kept, list_context
 from console.periods import Period, period_group, read_period
 from console.pictures import Column, Picture, draw
 from console.quantities import cost_text
@@ -106,7 +106,7 @@ def attempts(request: HttpRequest) -> HttpResponse:
         "rows": rows_of(page.rows, user=staff_of(request), now=now),
         "form": filters.form,
         "typed": ("model", "requested", "provider", "prompt", "tool", "account", "realm"),
-        "kept": [(name, request.GET[name]) for name in _LINKED if request.GET.get(name)],
+        "kept": kept(request.GET, _LINKED),
         "groups": filter_groups(request.GET),
         "clear": reverse("console:attempts"),
         "widen": [("Every attempt of the last 30 days", reverse("console:attempts"))],

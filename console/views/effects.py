@@ -26,7 +26,7 @@ from console.finance.chain import Chain, read_chain
 from console.finance.effect_list import CSV_HEADER, EffectFilter, csv_rows, filter_groups, listed, rows_of
 from console.finance.forms import DecisionForm, RefundForm
 from console.frame import frame_context
-from console.listing import list_context, read_page
+from console.listing import kept, list_context, read_page
 from conversations.errors import StoreError
 from ledger.models import Compensation, ToolEffect
 from ledger.querysets import totals
@@ -61,13 +61,13 @@ def effects(request: HttpRequest) -> HttpResponse:
         "rows": rows_of(page.rows),
         "form": filters.form,
         "typed": TYPED,
-        "kept": [(name, request.GET[name]) for name in LINKED if request.GET.get(name)],
+        "kept": kept(request.GET, LINKED),
         "groups": filter_groups(request.GET, now=now),
         "clear": reverse("console:effects"),
         "widen": [("Every effect", reverse("console:effects"))],
         "csv": reverse("console:effects-csv") + without(request.GET) if may_export else "",
         "totals_url": reverse("console:effect-totals") + without(request.GET),
-        "shows_realms": reach.sees_all or len(reach.realm_ids) > 1,
+        "shows_realms": reach.spans_realms,
     }
     return render(request, "console/finance/effects.html", context)
 

@@ -14,7 +14,7 @@ from access.reach import reach_of
 from access.reading import reads_customers
 from access.rights import RightName
 from console.frame import frame_context
-from console.listing import list_context
+from console.listing import kept, list_context
 from console.periods import Period, period_group, read_period
 from console.pictures import Column, Picture, draw
 from console.tool_pages.calls import CallFilter, filter_groups, listed, rows_of
@@ -65,7 +65,7 @@ def tool_calls(request: HttpRequest) -> HttpResponse:
         "rows": rows_of(page.rows, user=staff_of(request), now=now),
         "form": filters.form,
         "typed": ("tool", "error", "slower_than"),
-        "kept": [(name, request.GET[name]) for name in _LINKED if request.GET.get(name)],
+        "kept": kept(request.GET, _LINKED),
         "groups": filter_groups(request.GET),
         "clear": reverse("console:tool-calls"),
         "widen": [("Every call of the last 30 days", reverse("console:tool-calls"))],
