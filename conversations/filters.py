@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import django_filters
+from django import forms
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
@@ -20,6 +22,18 @@ _RARE = 2_000
 _FEW_CONVERSATIONS, _MANY = 50, 50_000
 
 
+class MomentFilter(django_filters.IsoDateTimeFilter):
+    """A moment as people type it or programs write it; one without a zone is in the page's."""
+
+    def __init__(self, **fields: Any) -> None:
+        example = "2026-11-24 14:05"
+        super().__init__(
+            widget=forms.DateTimeInput(attrs={"placeholder": example}),
+            error_messages={"invalid": f"Write a time like {example}."},
+            **fields,
+        )
+
+
 class ConversationFilter(django_filters.FilterSet):
     """Every filter is one condition on the conversation's own row, or one probe beside it."""
 
@@ -31,11 +45,11 @@ class ConversationFilter(django_filters.FilterSet):
     status = django_filters.ChoiceFilter(choices=GenerationStatus.choices, method="by_last_status")
     has_fork = django_filters.BooleanFilter()
     is_replayable = django_filters.BooleanFilter(method="by_replayability")
-    active_since = django_filters.IsoDateTimeFilter(field_name="last_activity_at", lookup_expr="gte")
-    active_until = django_filters.IsoDateTimeFilter(
+    active_since = MomentFilter(field_name="last_activity_at", lookup_expr="gte")
+    active_until = MomentFilter(
         field_name="last_activity_at", lookup_expr="lte", label="Active until"
     )
-    quarantined_since = django_filters.IsoDateTimeFilter(
+    quarantined_since = MomentFilter(
         method="by_quarantine", label="With nodes quarantined since"
     )
     title = django_filters.CharFilter(method="by_title_words", max_length=200, label="Words of the title")

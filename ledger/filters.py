@@ -5,6 +5,7 @@ from django import forms
 from django.db.models import Q, QuerySet
 
 from conversations.currency import AmountError, minor_units
+from conversations.filters import MomentFilter
 from ledger.models import ToolEffect
 from ledger.querysets import disputed, with_standing
 from ledger.vocabulary import Operation, Standing
@@ -20,8 +21,8 @@ class EffectFilter(django_filters.FilterSet):
     currency = django_filters.CharFilter(method="by_currency", max_length=3, label="Currency")
     amount = django_filters.CharFilter(method="by_amount", max_length=40, label="Amount, as EUR 180.00")
     account = django_filters.CharFilter(field_name="account__external_id", max_length=255, label="Account id")
-    since = django_filters.IsoDateTimeFilter(field_name="requested_at", lookup_expr="gte", label="Since")
-    until = django_filters.IsoDateTimeFilter(field_name="requested_at", lookup_expr="lte", label="Until")
+    since = MomentFilter(field_name="requested_at", lookup_expr="gte", label="Since")
+    until = MomentFilter(field_name="requested_at", lookup_expr="lte", label="Until")
     is_disputed = django_filters.BooleanFilter(method="by_dispute")
 
     class Meta:
@@ -52,7 +53,7 @@ class EffectFilter(django_filters.FilterSet):
 def read_amount(text: str) -> tuple[str, int]:
     """Read "EUR 180.00" into a currency and minor units. Raises AmountError."""
     currency, _, amount = text.strip().partition(" ")
-    if not (len(currency) == 3 and currency.isascii() and currency.isalpha()):
+    if not (amount and len(currency) == 3 and currency.isascii() and currency.isalpha()):
         raise AmountError("Write the currency before the amount: EUR 180.00.")
     return currency.upper(), minor_units(amount.strip().replace(",", ""), currency)
 

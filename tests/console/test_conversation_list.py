@@ -153,7 +153,7 @@ def test_a_filter_that_cannot_be_read_says_so_and_shows_nothing(support, make_co
 
     assert page.status_code == 200
     assert titles(page) == []
-    assert "Enter a valid date/time" in page.content.decode()
+    assert "Write a time like 2026-11-24 14:05." in page.content.decode()
 
 
 def test_a_member_of_staff_sees_the_realms_given_only(log_in, realm, make_conversation):
@@ -273,3 +273,14 @@ def test_a_page_of_the_list_walks_its_index(support, make_conversation):
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute("SET LOCAL enable_sort = off")
     assert "conversation_activity" in page.explain()
+
+
+def test_a_time_is_typed_as_the_field_shows_and_another_is_told_how(log_in):
+    support = log_in()
+
+    for typed in ("2026-11-24 14:05", "2026-11-24T14:05:00Z", "2026-11-24"):
+        assert support.get("/conversations/", {"active_until": typed}).context["form"].errors == {}
+    page = support.get("/conversations/", {"active_until": "yesterday"}).content.decode()
+
+    assert "Write a time like 2026-11-24 14:05." in page
+    assert 'placeholder="2026-11-24 14:05"' in page

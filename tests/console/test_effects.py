@@ -101,6 +101,7 @@ def test_each_filter_keeps_what_it_names(log_in, charge, abandoned):
     assert found("is_disputed=true") == set()
     assert found("until=2026-03-01T00:00:00Z") == {"ch_004"}
     assert "Write the currency before" in finance.get("/effects/?amount=19").content.decode()
+    assert "Write the currency before" in finance.get("/effects/?amount=abc").content.decode()
     assert found("amount=KWD+1.2345") == set()
 
 
