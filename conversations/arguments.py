@@ -8,7 +8,7 @@ import re
 
 from conversations.canonical_json import ExactNumber, JsonValue, canonical_bytes
 from conversations.drafts import PartDraft
-from conversations.identity import call_arguments
+from conversations.units import call_arguments
 
 # jsonb refuses NUL in any string and numbers past numeric's range; it writes long exponents out in full.
 _REFUSED = re.compile(r"\\u0000|[0-9]e-?[0-9]{3,}")

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conversations.drafts import MessageDraft, PartDraft
-from conversations.identity import part_text
 from conversations.reads.path import StoredMessage
 from conversations.replay.images import image_block
+from conversations.units import part_text
 from conversations.vocabulary import Dialect, PartStatus, PartType, Role
 from conversations.wire.dialects import module_for
 

@@ -15,8 +15,8 @@ from conversations.canonical_json import ExactNumber, JsonValue, canonical_bytes
 from conversations.currency import AmountError, minor_units
 from conversations.drafts import PartDraft
 from conversations.errors import StoreError
-from conversations.identity import call_arguments
 from conversations.reads.path import read_messages
+from conversations.units import call_arguments
 from ledger.errors import CallNotRecordedError
 from ledger.models import ToolPolicy
 from ledger.vocabulary import AmountUnit, Operation

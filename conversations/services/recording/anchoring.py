@@ -14,10 +14,10 @@ from uuid import UUID
 from django.db import connection
 
 from conversations.drafts import MessageDraft
-from conversations.identity import block_units, call_unit, part_text, turn_unit
 from conversations.reads.digests import chain_at
 from conversations.reads.path import StoredMessage, read_path
 from conversations.services.recording.matching import Matched, RequestPath, find_deepest
+from conversations.units import block_units, call_unit, part_text, turn_unit
 from conversations.vocabulary import PartType, Role
 
 
