@@ -10,7 +10,9 @@ from access.actors import Actor, ActorKind
 from access.models import Realm
 from conversations.models import Account, Conversation
 from conversations.services.accounts import ensure_account
+from conversations.services.appending import append_message
 from conversations.services.starting import start_conversation
+from tests.conversations.drafts import user
 
 NOW = datetime(2026, 3, 9, 14, 3, tzinfo=UTC)
 CUSTOMER = Actor(kind=ActorKind.CUSTOMER)
@@ -48,3 +50,10 @@ def make_conversation(account: Account) -> Callable[..., Conversation]:
 @pytest.fixture
 def conversation(make_conversation: Callable[..., Conversation]) -> Conversation:
     return make_conversation()
+
+
+@pytest.fixture
+def asked(conversation: Conversation) -> Conversation:
+    """A conversation with a question that nothing has answered."""
+    append_message(conversation_id=conversation.pk, message=user(), actor=CUSTOMER, now=NOW)
+    return conversation

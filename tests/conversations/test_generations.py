@@ -8,45 +8,16 @@ from conversations.models import Generation, HeadMove, Message, ToolCall
 from conversations.services.appending import append_message, edit_message
 from conversations.services.generations import (
     LEAF_IS_GONE,
-    Attempt,
-    Outcome,
-    begin_generation,
     cancel_generation,
-    finish_generation,
 )
-from conversations.vocabulary import Dialect, GenerationStatus
+from conversations.vocabulary import GenerationStatus
 from conversations.wire.shapes import Usage
+from tests.conversations.attempts import begin, finish
 from tests.conversations.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import assistant, calls, user
 from tests.conversations.invariants import assert_well_formed
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def asked(conversation):
-    append_message(conversation_id=conversation.pk, message=user(), actor=CUSTOMER, now=NOW)
-    return conversation
-
-
-def begin(conversation, *, leaf_seq=1, **fields):
-    attempt = Attempt(
-        **{
-            "request_id": "r-1",
-            "provider": "anthropic",
-            "dialect": Dialect.ANTHROPIC_MESSAGES,
-            "requested_model": "claude-sonnet-4-5",
-            **fields,
-        }
-    )
-    return begin_generation(conversation_id=conversation.pk, leaf_seq=leaf_seq, attempt=attempt, now=NOW)
-
-
-def finish(conversation, *, number=1, status=GenerationStatus.COMPLETE, **fields):
-    outcome = Outcome(status=status, **fields)
-    return finish_generation(
-        conversation_id=conversation.pk, number=number, outcome=outcome, actor=CUSTOMER, now=NOW
-    )
 
 
 def test_an_attempt_begins_below_its_leaf(asked):

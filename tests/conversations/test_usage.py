@@ -9,13 +9,11 @@ from conversations.models import Generation, Message
 from conversations.services.usage import CAME_LATE, correct_usage
 from conversations.vocabulary import GenerationStatus
 from conversations.wire.shapes import Usage
+from tests.conversations.attempts import begin, finish
 from tests.conversations.conftest import NOW
 from tests.conversations.drafts import assistant
-from tests.conversations.test_generations import asked, begin, finish
 
 pytestmark = pytest.mark.django_db
-
-__all__ = ["asked"]
 
 # The stream was cut off before the provider said how much it wrote.
 PARTIAL = Usage(uncached_input=60, raw={"input_tokens": 60, "output_tokens": 1})

@@ -1,60 +1,14 @@
-import json
+"""A stream of Anthropic's API becomes the answer that the provider's own SDK makes of it."""
 
 import pytest
 
-from conversations.vocabulary import Dialect, GenerationStatus, PartType
+from conversations.vocabulary import Dialect, GenerationStatus
 from conversations.wire.anthropic_messages import parse_response
 from tests.conversations.wire.bodies import counted, said
+from tests.conversations.wire.streams.anthropic_events import STOP, TEXT, begin, delta, end, start, stop
 from tests.conversations.wire.streams.sdks import anthropic_blocks, rendered_blocks, sse
 
 ANTHROPIC = Dialect.ANTHROPIC_MESSAGES
-
-
-def start(index=0, **block):
-    return {"type": "content_block_start", "index": index, "content_block": block}
-
-
-def delta(index=0, **what):
-    return {"type": "content_block_delta", "index": index, "delta": what}
-
-
-def stop(index=0):
-    return {"type": "content_block_stop", "index": index}
-
-
-def begin(message_id="msg_1", **usage):
-    usage = {"input_tokens": 25, "output_tokens": 1} | usage
-    message = {
-        "id": message_id,
-        "type": "message",
-        "role": "assistant",
-        "content": [],
-        "model": "claude-a",
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": usage,
-    }
-    return {"type": "message_start", "message": message}
-
-
-def end(reason="end_turn", **usage):
-    usage = {"output_tokens": 8} | usage
-    return {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": usage}
-
-
-STOP = {"type": "message_stop"}
-TEXT = [
-    start(type="text", text=""),
-    delta(type="text_delta", text="Hel"),
-    delta(type="text_delta", text="lo"),
-    stop(),
-]
-
-
-def text_of(answer):
-    return [part.text for part in said(answer).parts]
-
-
 WHOLE = {
     "text": [begin(), *TEXT, end(), STOP],
     "ping and unknown events": [begin(), {"type": "ping"}, *TEXT, {"type": "novel", "x": 1}, end(), STOP],
@@ -161,30 +115,6 @@ def test_usage_is_cumulative_and_a_second_delivery_changes_nothing():
     assert twice == once
 
 
-def test_a_stream_that_breaks_off_keeps_its_text_and_knows_no_output_count():
-    body = sse(
-        [begin("msg_I1", input_tokens=60), {"type": "content_block_delta", "delta": {"text": "x" * 420}}]
-    )
-
-    answer = parse_response(body, 200)
-
-    assert answer.status == GenerationStatus.INTERRUPTED
-    assert text_of(answer) == ["x" * 420]
-    assert (counted(answer).uncached_input, counted(answer).output) == (60, None)
-    assert answer.provider_response_id == "msg_I1"
-    assert "the final usage never arrived" in answer.notes
-
-
-def test_an_error_event_after_200_is_a_failure_that_keeps_the_text():
-    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-
-    answer = parse_response(sse([begin(), *TEXT[:2], error]), 200)
-
-    assert answer.status == GenerationStatus.FAILED
-    assert (answer.error_code, answer.error_message) == ("overloaded_error", "Overloaded")
-    assert text_of(answer) == ["Hel"]
-
-
 def test_a_stop_reason_without_the_closing_event_is_complete_with_a_note():
     answer = parse_response(sse([begin(), *TEXT, end()]), 200)
 
@@ -208,58 +138,6 @@ def test_the_stop_reason_says_how_it_ended(reason, status):
     assert (answer.status, answer.stop_reason) == (status, reason)
 
 
-@pytest.mark.parametrize(
-    "events",
-    [
-        [delta(type="input_json_delta", partial_json='{"file": "a", "li')],
-        [delta(type="input_json_delta", partial_json='{"file": "a", "li'), stop(), end("max_tokens"), STOP],
-        [delta(type="input_json_delta", partial_json='{"file": "a"}')],
-        [stop(), end("max_tokens"), STOP],
-        [],
-    ],
-)
-def test_a_call_that_was_cut_is_never_a_call(events):
-    body = sse([begin(), start(type="tool_use", id="toolu_9", name="make_file", input={}), *events])
-
-    answer = parse_response(body, 200)
-
-    (part,) = said(answer).parts
-    assert (part.type, part.provider_type, part.orphan) == (PartType.OTHER, "tool_use", True)
-    assert part.tool_call_id == "toolu_9"
-    assert "the call of make_file was cut off" in answer.notes
-    assert answer.status in (GenerationStatus.INTERRUPTED, GenerationStatus.TRUNCATED)
-
-
-def test_the_piece_of_a_cut_calls_arguments_is_kept():
-    piece = '{"file": "a", "li'
-    body = sse(
-        [
-            begin(),
-            start(type="tool_use", id="t", name="f", input={}),
-            delta(type="input_json_delta", partial_json=piece),
-        ]
-    )
-
-    (part,) = said(parse_response(body, 200)).parts
-
-    assert json.loads(part.payload or b"")["input"] == piece
-
-
-def test_a_stream_that_begins_again_is_the_second_one_with_a_note():
-    body = sse([begin("msg_a"), *TEXT[:2], begin("msg_b"), *TEXT, end(), STOP])
-
-    answer = parse_response(body, 200)
-
-    assert (answer.provider_response_id, text_of(answer)) == ("msg_b", ["Hello"])
-    assert answer.notes == ["the stream began again: 1 blocks of msg_a were dropped"]
-
-
-def test_a_repeated_beginning_changes_nothing():
-    answer = parse_response(sse([begin(), begin(), *TEXT, end(), STOP]), 200)
-
-    assert (text_of(answer), answer.notes) == (["Hello"], [])
-
-
 def test_a_fallback_block_names_the_model_that_served():
     fallback = {"from": {"model": "claude-a"}, "to": {"model": "claude-b"}, "trigger": {"type": "refusal"}}
     body = sse(
@@ -278,66 +156,3 @@ def test_a_fallback_block_names_the_model_that_served():
 
     assert answer.served_model == "claude-b"
     assert [part.provider_type for part in said(answer).parts] == ["fallback", ""]
-
-
-def test_an_event_that_is_no_json_is_noted_and_passed_over():
-    body = sse([begin(), *TEXT]) + b'data: {"type":"mess\n\n' + sse([end(), STOP])
-
-    answer = parse_response(body, 200)
-
-    assert (answer.status, text_of(answer)) == (GenerationStatus.COMPLETE, ["Hello"])
-    assert answer.notes == ["an event could not be read: character 8: Unterminated string starting at"]
-
-
-def test_a_stream_of_nothing_is_interrupted_without_a_message():
-    answer = parse_response(b": hello\n\n", 200)
-
-    assert (answer.status, answer.message) == (GenerationStatus.INTERRUPTED, None)
-
-
-def test_a_beginning_with_its_members_in_the_event_itself_counts_the_same():
-    usage = {"input_tokens": 40, "cache_read_input_tokens": 0, "output_tokens": 1}
-    events = [
-        {"type": "message_start", "usage": usage},
-        {"type": "message_delta", "usage": {"output_tokens": 18}},
-        {
-            "type": "message_delta",
-            "usage": {"input_tokens": 900, "cache_read_input_tokens": 7, "output_tokens": 20},
-        },
-        STOP,
-    ]
-
-    once, twice = parse_response(sse(events), 200), parse_response(sse([*events, *events]), 200)
-
-    assert (once.usage.uncached_input, once.usage.cache_read, once.usage.output) == (900, 7, 20)
-    assert (twice.usage, twice.notes) == (once.usage, once.notes)
-
-
-def test_a_stream_whose_beginning_was_lost_keeps_its_words_its_end_and_its_usage():
-    answer = parse_response(sse([*TEXT, end(input_tokens=25), STOP]), 200)
-
-    assert (answer.status, text_of(answer)) == (GenerationStatus.COMPLETE, ["Hello"])
-    assert (answer.usage.uncached_input, answer.usage.output) == (25, 8)
-    assert answer.notes == ["the stream has no beginning"]
-
-
-def test_blocks_that_a_gateway_sends_at_one_index_are_all_kept():
-    call = [
-        start(type="tool_use", id="toolu_1", name="refund", input={}),
-        delta(type="input_json_delta", partial_json='{"order": 1042}'),
-        stop(),
-    ]
-
-    answer = parse_response(sse([begin(), *TEXT, *call, end("tool_use"), STOP]), 200)
-
-    assert [(part.type, part.text or part.tool_call_id) for part in said(answer).parts] == [
-        (PartType.TEXT, "Hello"),
-        (PartType.TOOL_USE, "toolu_1"),
-    ]
-    assert answer.notes == ["several blocks came at index 0; all are kept"]
-
-
-def test_blocks_that_come_again_after_a_repeated_beginning_are_the_same_blocks():
-    answer = parse_response(sse([begin(), *TEXT, begin(), *TEXT, end(), STOP]), 200)
-
-    assert (text_of(answer), answer.notes) == (["Hello"], [])
