@@ -18,10 +18,10 @@ from conversations.imports.formats import (
     recorded_traffic,
     tau2,
 )
-from conversations.imports.refusals import taken_for
+from conversations.imports.refusals import is_damaged, taken_for
 from conversations.imports.streams import Document, Record
 from conversations.imports.traffic import TrafficCall
-from conversations.imports.trouble import Broken, RefusedFileError
+from conversations.imports.trouble import Broken, DamagedFileError, RefusedFileError
 
 type Found = ImportedConversation | TrafficCall | Broken
 
@@ -59,4 +59,5 @@ def detect_format(document: Document) -> Format:
     for one in FORMATS:
         if one.sniff(records):
             return one
-    raise RefusedFileError(taken_for(document, records))
+    refusal = DamagedFileError if is_damaged(document, records) else RefusedFileError
+    raise refusal(taken_for(document, records))

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Final
 
 from conversations.imports.drafting import as_dict, as_list
 from conversations.imports.streams import NOT_UTF8, Document, Record
 
 _LONGEST_NAME: Final = 40
+_JSON_SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson"})
 
 
 def _has(*keys: str) -> Callable[[dict[str, object]], bool]:
@@ -86,6 +88,12 @@ def taken_for(document: Document, records: Sequence[Record]) -> str:
     if isinstance(first, dict):
         return f"JSON of something else ({_first_of(first) or 'an empty object'})"
     return "JSON of something else"
+
+
+def is_damaged(document: Document, records: Sequence[Record]) -> bool:
+    """Whether a document that calls itself JSON holds nothing that can be read as such."""
+    suffix = PurePosixPath(document.name).suffix.lower()
+    return bool(records) and suffix in _JSON_SUFFIXES and all(record.trouble for record in records)
 
 
 def _first_of(names: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from typing import IO, Final, Literal, cast
 
 from conversations.imports import exact_json
 from conversations.imports.splitting import DAMAGES, OversizeError, split_array, split_lines, split_values
-from conversations.imports.trouble import RefusedFileError, UnreadableError
+from conversations.imports.trouble import DamagedFileError, RefusedFileError, UnreadableError
 
 Shape = Literal["array", "values", "lines", "csv"]
 
@@ -88,7 +88,7 @@ class Document:
                 with _without_bom(self.open()) as stream:
                     self._shape = shape_of(_read_head(stream), name=self.name)
             except DAMAGES as error:
-                raise RefusedFileError(f"a damaged archive ({error})") from None
+                raise DamagedFileError(f"a damaged archive ({error})") from None
         return self._shape
 
     def records(self) -> Iterator[Record]:
@@ -138,7 +138,10 @@ def text_bytes(path: Path) -> int | None:
 
 
 def _may_be_text(member: zipfile.ZipInfo) -> bool:
-    return not member.is_dir() and PurePosixPath(member.filename).suffix.lower() in _TEXT_SUFFIXES
+    path = PurePosixPath(member.filename)
+    # What macOS puts beside each file of an archive is named like it, and is no text.
+    is_beside = path.name.startswith("._") or "__MACOSX" in path.parts
+    return not member.is_dir() and not is_beside and path.suffix.lower() in _TEXT_SUFFIXES
 
 
 def _open_gzip(path: Path) -> IO[bytes]:
@@ -183,7 +186,7 @@ def _read_head(stream: IO[bytes]) -> bytes:
             size += len(piece)
     except DAMAGES as error:
         if not pieces:
-            raise RefusedFileError(f"a damaged archive ({error})") from None
+            raise DamagedFileError(f"a damaged archive ({error})") from None
     return b"".join(pieces)
 
 
@@ -191,7 +194,7 @@ def shape_of(head: bytes, *, name: str) -> Shape:
     """Tell how a text's records are laid out from its beginning."""
     text = head.lstrip()
     if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise RefusedFileError("UTF-16 text; save it as UTF-8 and try again")
+        raise DamagedFileError("UTF-16 text; save it as UTF-8 and try again")
     if text[:1] not in (b"{", b"["):
         suffix = PurePosixPath(name.removesuffix(".gz")).suffix.lower()
         return "csv" if suffix in (".csv", ".tsv") else "lines"

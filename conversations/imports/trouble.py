@@ -18,6 +18,10 @@ class RefusedFileError(ValueError):
     """A file that is not taken at all; the text is one line that says what it was taken for."""
 
 
+class DamagedFileError(RefusedFileError):
+    """A file that may well hold conversations, and cannot be read."""
+
+
 @dataclass(slots=True)
 class Broken:
     """A conversation, or a piece of a file, that did not go in. `raw` is what was read of it."""

@@ -16,7 +16,7 @@ from conversations.imports.ahead import ReadAhead
 from conversations.imports.detect import Format, Found, detect_format
 from conversations.imports.streams import Document, open_documents
 from conversations.imports.traffic import TrafficCall
-from conversations.imports.trouble import Broken, RefusedFileError
+from conversations.imports.trouble import Broken, DamagedFileError, RefusedFileError
 from conversations.models import Account
 from conversations.services.accounts import ensure_account
 from conversations.services.erased import ErasedError
@@ -114,7 +114,7 @@ def _readable(documents: list[Document], report: ImportReport) -> Iterator[tuple
         try:
             reader = detect_format(document)
         except RefusedFileError as refusal:
-            report.refuse(document.name, str(refusal))
+            report.refuse(document.name, str(refusal), is_damaged=isinstance(refusal, DamagedFileError))
             continue
         if reader.LABEL not in report.formats:
             report.formats.append(reader.LABEL)

@@ -32,6 +32,7 @@ class ImportReport:
 
     is_dry_run: bool = False
     is_stopped: bool = False
+    has_damaged_file: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     formats: list[str] = field(default_factory=list)
     failed: list[Remark] = field(default_factory=list)
@@ -43,8 +44,10 @@ class ImportReport:
         if len(self.failed) < MAX_KEPT:
             self.failed.append(Remark(place, reason))
 
-    def refuse(self, place: str, taken_for: str) -> None:
+    def refuse(self, place: str, taken_for: str, *, is_damaged: bool = False) -> None:
+        """Name a file that was not taken. Of several, one that could not be read makes the import partial."""
         self.counts["refused"] += 1
+        self.has_damaged_file = self.has_damaged_file or is_damaged
         if len(self.refused) < MAX_KEPT:
             self.refused.append(Remark(place, taken_for))
 
@@ -64,7 +67,8 @@ class ImportReport:
         """Refused if no document was taken at all; partial if anything failed or was passed over."""
         if not self.formats:
             return ExitStatus.REFUSED
-        return ExitStatus.PARTIAL if self.counts["failed"] or self.is_stopped else ExitStatus.COMPLETE
+        is_partial = self.counts["failed"] or self.is_stopped or self.has_damaged_file
+        return ExitStatus.PARTIAL if is_partial else ExitStatus.COMPLETE
 
     def summary(self) -> str:
         """One line of figures."""

@@ -1,5 +1,11 @@
 """What cannot be read or kept costs its own conversation at most."""
 
+import io
+import json
+import zipfile
+
+import pytest
+
 from conversations.models import Conversation, HeadMove, Message, MessagePart, RawBody, ToolCall
 from conversations.services.importing.report import ExitStatus
 from conversations.services.raw_bodies import open_raw_body
@@ -19,6 +25,44 @@ def test_one_bad_conversation_never_sinks_the_file(imported):
     assert [(one.place, one.text) for one in report.failed] == [
         ("export.json, item 3, conversation C", "a conversation without a mapping of nodes")
     ]
+
+
+def archive(**files: object) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as target:
+        for name, content in files.items():
+            target.writestr(name, content if isinstance(content, bytes) else json.dumps(content))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("damaged", [b'[{"title": ', b"<html>", b"\xff\xfe\x00"])
+def test_a_file_of_an_archive_that_cannot_be_read_makes_the_import_partial(imported, damaged):
+    files = {"conversations-000.json": five(), "conversations-001.json": damaged}
+
+    report = imported(archive(**files), "export.zip")
+
+    assert Conversation.objects.count() == 5
+    assert report.exit_status == ExitStatus.PARTIAL
+    assert [one.place for one in report.refused] == ["export.zip/conversations-001.json"]
+
+
+def test_what_lies_beside_the_conversations_of_an_archive_makes_it_no_less_whole(imported):
+    files = {
+        "conversations.json": five(),
+        "user.json": {"id": "u-1"},
+        "message_feedback.json": [],
+        "notes.txt": b"no conversation",
+        "__MACOSX/._conversations.json": b"\x00\x05\x16\x07",
+    }
+
+    report = imported(archive(**files), "export.zip")
+
+    assert report.exit_status == ExitStatus.COMPLETE
+    assert {one.place for one in report.refused} == {
+        "export.zip/user.json",
+        "export.zip/message_feedback.json",
+        "export.zip/notes.txt",
+    }
 
 
 def test_what_the_database_refuses_costs_only_its_own_conversation(imported, monkeypatch):
