@@ -55,14 +55,16 @@ _SAID_IN: Final = {
     "system_error": "text",
     "user_editable_context": "user_instructions",
 }
+# What stands beside a conversation's nodes; an empty one has nothing else to be known by.
+_BESIDE: Final = frozenset({"title", "create_time", "current_node"})
 _THINKING: Final = frozenset({"thoughts", "reasoning_recap"})
 
 
 def sniff(records: Sequence[Record]) -> bool:
     return any(
         isinstance(value := record.value, dict)
-        and isinstance(value.get("mapping"), dict)
-        and ("title" in value or "create_time" in value or "current_node" in value)
+        and isinstance(mapping := value.get("mapping"), dict)
+        and (bool(_BESIDE & value.keys()) or any("message" in as_dict(node) for node in mapping.values()))
         for record in records
     )
 

@@ -159,6 +159,12 @@ def test_a_text_that_the_database_cannot_hold_is_kept_in_its_payload(tmp_path):
     assert part.payload == b'{"type":"text","text":"a\\u0000b\\ud83d"}'
 
 
+def test_a_conversation_is_known_by_its_nodes_alone(tmp_path):
+    conversation = read_one(tmp_path, {"mapping": {"a": entry(said("user", "Hi"), None)}})
+
+    assert texts(conversation) == [["Hi"]]
+
+
 def test_nodes_without_any_links_are_a_line(tmp_path):
     mapping = {"n1": {"message": said("user", "?")}, "n2": {"message": said("assistant", "!")}}
 
