@@ -138,7 +138,7 @@ def _parts(source_id: str, message: dict[str, object]) -> list[PartDraft]:
     if isinstance(content, str):
         return [text_part(content)]
     parts = []
-    for block in as_list(content):
+    for block in content if isinstance(content, list) else [content] if content is not None else []:
         fields = as_dict(block)
         if fields.get("type") == "text" and isinstance(fields.get("text"), str):
             parts.append(text_part(as_text(fields["text"])))

@@ -58,6 +58,13 @@ def test_messages_that_name_no_parent_hang_from_the_one_that_names_them(tmp_path
     assert planned(conversation).head_source_id == "a1"
 
 
+def test_content_in_an_unknown_form_is_kept_as_it_stands(tmp_path):
+    conversation = read_one(tmp_path, chat({"q": message("user", {"widget": 1}), "r": message("user", None)}))
+
+    (odd,), nothing = (paired(conversation)[0][name].message.parts for name in ("q", "r"))
+    assert (odd.type, odd.payload, nothing) == (PartType.OTHER, b'{"widget":1}', [])
+
+
 def test_a_current_id_that_names_an_error_moves_the_head_and_says_why(tmp_path):
     messages = {
         "m1": message("user", "hi", None, "m2"),
