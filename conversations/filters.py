@@ -46,12 +46,8 @@ class ConversationFilter(django_filters.FilterSet):
     has_fork = django_filters.BooleanFilter()
     is_replayable = django_filters.BooleanFilter(method="by_replayability")
     active_since = MomentFilter(field_name="last_activity_at", lookup_expr="gte")
-    active_until = MomentFilter(
-        field_name="last_activity_at", lookup_expr="lte", label="Active until"
-    )
-    quarantined_since = MomentFilter(
-        method="by_quarantine", label="With nodes quarantined since"
-    )
+    active_until = MomentFilter(field_name="last_activity_at", lookup_expr="lte", label="Active until")
+    quarantined_since = MomentFilter(method="by_quarantine", label="With nodes quarantined since")
     title = django_filters.CharFilter(method="by_title_words", max_length=200, label="Words of the title")
 
     class Meta:
