@@ -19,6 +19,8 @@ from ledger.models import (
     MatchDecision,
     StatementLine,
 )
+from ledger.reconciliation.context import RunContext
+from ledger.reconciliation.movements import movements_of
 from ledger.reconciliation.vocabulary import FindingAction, FindingKind, FindingState, Resolution
 from ledger.services.compensating import left_of, request_compensation
 from ledger.services.settling import settle_effect
@@ -125,9 +127,12 @@ def decide_on_match(*, finding_id: int, is_confirmed: bool, user: User, now: dat
     """Say whether a suggested movement is the effect it was suggested for.
 
     Confirmed, the statement's line is the processor's word on the effect and settles it. Refused,
-    the two are apart in every run to come. Raises ConflictError where nothing is suggested.
+    the two are apart in every run to come. Raises ConflictError where nothing is suggested, or somebody
+    has settled it.
     """
     (finding,) = _lock([finding_id])
+    if finding.state != FindingState.OPEN:
+        raise ConflictError("settled-already", f"the finding is {finding.state}", place=f"F-{finding_id}")
     if not finding.facts.get("is_suggested") or finding.effect_id is None:
         raise ConflictError("nothing-suggested", "no match is suggested for it", place=f"F-{finding_id}")
     decision = MatchDecision.objects.create(
@@ -152,30 +157,25 @@ def decide_on_match(*, finding_id: int, is_confirmed: bool, user: User, now: dat
 
 
 def _settle_by_statement(finding: Finding, *, user: User, now: datetime) -> None:
-    line = (
-        StatementLine.objects.filter(
-            reference=finding.reference,
-            kind=LineKind.CHARGE,
-            status=LineStatus.DONE,
-            statement__realm_id=finding.realm_id,
-            statement__processor=finding.processor,
-        )
-        .order_by("-statement_id", "number")
-        .first()
-    )
-    if line is None:
+    """Settle by all that the last run's statements say of the movement: a charge may be several rows."""
+    context = RunContext(finding.last_run)
+    told = movements_of([finding.reference], positions=context.positions)
+    charges = (one for one in told if one.kind == LineKind.CHARGE and one.status == LineStatus.DONE)
+    movement = next(charges, None)
+    if movement is None:
         raise NotFoundError("no-line", "no statement shows this movement", place=finding.reference)
-    references = [(ReferenceKind.CHARGE, line.reference)]
-    if line.intent_ref:
-        references.append((ReferenceKind.INTENT, line.intent_ref))
+    line = StatementLine.objects.get(pk=movement.line_id)
+    references = [(ReferenceKind.CHARGE, movement.reference)]
+    if movement.intent_ref:
+        references.append((ReferenceKind.INTENT, movement.intent_ref))
     seen = OutcomeSeen(
         processor=finding.processor,
         source=EvidenceSource.STATEMENT,
-        reference=line.reference,
+        reference=movement.reference,
         status=line.said_kind,
-        currency=line.currency,
-        amount_minor=line.amount_minor,
-        occurred_at=line.occurred_at,
+        currency=movement.currency,
+        amount_minor=movement.amount_minor,
+        occurred_at=movement.occurred_at,
         effect_id=finding.effect_id,
         outcome=EffectState.APPLIED,
         references=references,
