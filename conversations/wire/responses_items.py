@@ -119,6 +119,9 @@ def describe_item(part: PartDraft, item: Mapping[str, object], server_calls: set
     part.type = PartType.OTHER
     part.provider_type = kind
     call_id = call_key(item.get("call_id"))
+    if kind == "local_shell_call_output":
+        # Its own type names the call by `id`, as the one result that does.
+        call_id = call_id or call_key(item.get("id"))
     if kind in CLIENT_CALLS and not _runs_at_provider(item):
         return _describe_call(part, item, kind, call_id)
     if kind in CLIENT_CALLS or kind in SERVER_CALLS:

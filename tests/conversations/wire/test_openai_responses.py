@@ -122,6 +122,15 @@ def test_tools_that_the_client_runs_are_its_calls():
     assert listed[3].parts[0].status == PartStatus.ERROR
 
 
+def test_the_output_of_a_local_shell_may_name_its_call_by_id():
+    _, output = messages_of(
+        {"type": "local_shell_call", "id": "lsh_1", "call_id": "call_1", "action": {}},
+        {"type": "local_shell_call_output", "id": "call_1", "output": "ok"},
+    )
+
+    assert (output.parts[0].tool_call_id, output.parts[0].orphan) == ("call_1", False)
+
+
 def test_unknown_items_and_references_survive():
     listed = messages_of(
         USER,
