@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from access.models import StaffMember, StaffRealm
+from tests.access.tenants import Tenant
 
 PASSWORD = "correct horse battery"
 
@@ -22,3 +23,13 @@ def make_staff(db: None) -> Callable[..., User]:
         return user
 
     return make
+
+
+@pytest.fixture
+def eu() -> Tenant:
+    return Tenant("eu")
+
+
+@pytest.fixture
+def us() -> Tenant:
+    return Tenant("us")

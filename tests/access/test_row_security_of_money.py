@@ -25,7 +25,7 @@ from ledger.services.refunds import take_refund
 from ledger.services.settling import settle_effect
 from ledger.statements.importing import Told, import_statement
 from ledger.vocabulary import CompensationReason
-from tests.access.test_row_security import CHARGING, count, rows, staff, without_scans
+from tests.access.tenants import CHARGING, count, rows, staff, without_scans
 from tests.conversations.conftest import NOW
 from tests.ledger.conftest import Talk
 from tests.ledger.schema.rows import insert

@@ -25,6 +25,7 @@ from ledger.services.refunds import take_refund
 from tests.console import money
 from tests.console.conftest import NOW
 from tests.conversations.drafts import user
+from tests.ledger.made_rows import make_dispute
 from tests.ledger.seen import disputed, refunded
 
 
@@ -43,19 +44,7 @@ def find(client, pasted: str):
 
 def test_every_id_of_a_charge_leads_to_its_effect(log_in, effect):
     take_refund(effect_id=effect.pk, seen=refunded("re_100", charge="ch_100"), actor=money.AGENT, now=NOW)
-    Dispute.objects.create(
-        id=mint_id(NOW),
-        effect=effect,
-        processor="stripe",
-        external_ref="dp_100",
-        charge_ref="ch_100",
-        status="needs_response",
-        amount_minor=1900,
-        currency="usd",
-        opened_at=NOW,
-        seen_at=NOW,
-        known_at=NOW,
-    )
+    make_dispute(effect, "dp_100", charge="ch_100")
     WebhookEvent.objects.create(
         id=mint_id(NOW),
         processor="stripe",

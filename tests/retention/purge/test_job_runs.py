@@ -6,8 +6,8 @@ import pytest
 
 from conversations.ids import mint_id
 from jobs.models import JobRun
-from ledger.models import ReconciliationRun
 from retention.purging.job import PURGE
+from tests.ledger.made_rows import make_run
 from tests.retention.conftest import LATE, NOW
 
 pytestmark = pytest.mark.django_db
@@ -54,19 +54,7 @@ class TestRunsOfJobs:
         waiting, made = self.over(state="queued", finished_at=None), self.over(kind="ledger.reconcile")
         later = NOW + timedelta(days=1)
         last = [self.over(at=later, kind=kind) for kind in ("ledger.sweep", "ledger.reconcile")]
-        ReconciliationRun.objects.create(
-            id=mint_id(NOW),
-            realm=realm,
-            processor="stripe",
-            since=NOW - timedelta(days=1),
-            until=NOW,
-            cut_off=NOW,
-            decisions_until=NOW,
-            policy={},
-            job=made,
-            requested_at=NOW,
-            requested_by_kind="job",
-        )
+        make_run(realm, job=made)
 
         run_purge()
 

@@ -7,11 +7,12 @@ from threading import Event
 import pytest
 from django.db import connection, transaction
 
-from ledger.models import Finding, ReconciliationRun, ToolEffect
+from ledger.models import ToolEffect
 from ledger.services.detaching import detach_effects
 from ledger.services.disputes import take_dispute
 from ledger.services.settling import settle_absent
 from tests.conversations.schema.rows import execute
+from tests.ledger.made_rows import make_finding, make_run
 from tests.ledger.seen import AGENT, disputed
 from tests.retention.conftest import LATE, NOW, fail, remaining
 
@@ -38,7 +39,7 @@ def test_money_stays_when_its_conversation_goes(bought, run_purge):
 
 def test_an_open_finding_blocks_its_conversation(bought, realm, run_purge):
     fail(bought)
-    finding = open_finding(bought, realm)
+    finding = make_finding(make_run(realm), subject=str(bought.pk), kind="abandoned", effect=bought).pk
 
     run = run_purge()
     assert run.counts["conversations"] == {"due": 1, "finding": 1}
@@ -50,34 +51,6 @@ def test_an_open_finding_blocks_its_conversation(bought, realm, run_purge):
     run_purge(now=LATE + timedelta(hours=6))
 
     assert remaining() == set()
-
-
-def open_finding(effect, realm):
-    run = ReconciliationRun.objects.create(
-        id=effect.pk,
-        realm=realm,
-        processor="stripe",
-        since=NOW - timedelta(days=1),
-        until=NOW,
-        cut_off=NOW,
-        decisions_until=NOW,
-        policy={},
-        requested_at=NOW,
-        requested_by_kind="job",
-    )
-    moments = dict.fromkeys(("occurred_at", "first_seen_at", "last_seen_at", "judged_as_of", "due_at"), NOW)
-    finding = Finding.objects.create(
-        realm=realm,
-        processor="stripe",
-        kind="abandoned",
-        subject=str(effect.pk),
-        state="open",
-        effect=effect,
-        first_run=run,
-        last_run=run,
-        **moments,
-    )
-    return finding.pk
 
 
 @pytest.mark.django_db(transaction=True)

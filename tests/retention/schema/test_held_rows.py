@@ -3,10 +3,10 @@
 import pytest
 from django.db import transaction
 
-from ledger.models import Dispute
 from retention.services.holds import approve_release, place_hold, request_release
 from tests.conversations.schema.conftest import add_text, empty, tree
 from tests.conversations.schema.rows import PRIVILEGE, execute, fetch, insert, refused
+from tests.ledger.made_rows import make_dispute
 from tests.retention.conftest import NOW
 from tests.retention.desk import release
 
@@ -110,19 +110,7 @@ def test_with_two_matters_it_stays_until_both_have_ended(full, officer, second):
 
 
 def test_a_disputed_charge_holds_its_conversation(bought):
-    Dispute.objects.create(
-        id=SOME_ID,
-        effect=bought,
-        processor="stripe",
-        external_ref="dp_1",
-        charge_ref="ch_1",
-        status="needs_response",
-        amount_minor=1900,
-        currency="usd",
-        opened_at=NOW,
-        seen_at=NOW,
-        known_at=NOW,
-    )
+    make_dispute(bought, "dp_1", charge="ch_1")
 
     with refused("retention_held_stays"):
         execute("UPDATE conversations_messagepart SET text = NULL, payload = NULL, bytes_state = 'stripped'")
