@@ -8,9 +8,6 @@ from jsonschema import Draft202012Validator
 
 from access.models import Scope
 from tests.api.tenancy import OPERATIONS, Things, ask, path_of
-from tests.api.test_tenancy import ours
-
-__all__ = ["ours"]
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,6 @@ from ledger.models import EffectMove
 from retention.models import ErasureRequest, LegalHold
 from tests.access.addresses_of_views import of_the_product
 from tests.api.answers import refusal
-from tests.api.effects import register
 from tests.api.tenancy import METHODS, OPEN_TO_EVERY_KEY, OPERATIONS, Things, ask, path_of, walk
 
 pytestmark = pytest.mark.django_db
@@ -24,58 +23,6 @@ pytestmark = pytest.mark.django_db
 EVERY = sorted(OPERATIONS)
 NAMED = [one for one in EVERY if OPERATIONS[one].is_named]
 UNNAMED = [one for one in EVERY if not OPERATIONS[one].is_named]
-
-
-@pytest.fixture
-def ours(client, realm):
-    """One of everything in the realm `north`, made through the API."""
-    root = "/api/v1"
-
-    def post(path, body, **headers):
-        answer = client.post(f"{root}/{path}", body, **headers)
-        assert answer.status_code in (200, 201, 202), answer.content
-        return answer.json()
-
-    register(realm)
-    conversation = post("conversations", {"account": {"external_id": "cus-1"}})
-    talk = f"conversations/{conversation['id']}"
-    attempt = {"request_id": "r-1", "model": "claude-sonnet-4-5", "dialect": "anthropic_messages"}
-    asked = post(f"{talk}/messages", {"parts": [{"type": "text", "text": "hello"}], "generation": attempt})
-    message = asked["message"]["id"]
-    chunks = post(f"{talk}/chunks", {"message_id": message, "spans": [[0, 1]], "chunking_version": "c"})
-    arguments = {"amount": 1900, "currency": "usd"}
-    call = {
-        "type": "tool_use",
-        "tool_call_id": "toolu_1",
-        "tool_name": "charge_card",
-        "arguments": arguments,
-    }
-    unknown = call | {"tool_call_id": "toolu_2", "tool_name": "nobody_registered"}
-    calling = post(f"{talk}/messages", {"role": "assistant", "parts": [call, unknown]})["message"]["id"]
-    effect = post("effects", {"message_id": calling, "call_id": "toolu_1"})["effect"]
-    question = post("effects", {"message_id": calling, "call_id": "toolu_2"})["question"]
-    hold = post("holds", {"conversation_id": conversation["id"], "matter": "M-7"})
-    erasure = post("erasures", {"accounts": ["cus-1"]})
-    job = post(
-        "jobs",
-        {"kind": "conversations.verify_replay", "parameters": {"conversation": conversation["id"]}},
-    )
-    return Things(
-        {
-            "conversation": conversation["id"],
-            "message": message,
-            "calling": calling,
-            "generation": asked["generation"]["id"],
-            "chunk": chunks["data"][0]["id"],
-            "effect": effect["id"],
-            "question": question["id"],
-            "hold": hold["id"],
-            "erasure": erasure["number"],
-            "job": job["id"],
-            "account": conversation["account"]["id"],
-            "external_id": "cus-1",
-        }
-    )
 
 
 def state():

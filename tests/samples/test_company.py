@@ -20,11 +20,11 @@ from conversations.models import (
     RawBody,
     ToolCall,
 )
-from conversations.reads.path import path_seqs
 from samples.company import processor_ids as ids
 from samples.company.load import Loaded, load_company
 from samples.company.shop import PERPETUA
 from samples.company.stories.wide_fork import SIBLINGS
+from tests.samples.looking import attempts, call_ids, conversation, live_seqs, live_texts
 
 TODAY = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 CROWD = 12
@@ -49,25 +49,6 @@ def test_tools_took_as_long_as_the_story_waited_for_them(company):
     assert took == [1000, 800, 600, 400, 1000, 800, 600, 400, 1000]
     assert told.filter(duration_ms=None).count() == 0
     assert len(set(told.values_list("duration_ms", flat=True))) > 5
-
-
-def conversation(company: Loaded, key: str) -> Conversation:
-    return Conversation.objects.get(pk=company.conversations[key])
-
-
-def live_seqs(found: Conversation) -> list[int]:
-    assert found.head_seq is not None
-    return path_seqs(conversation_id=found.pk, leaf_seq=found.head_seq)
-
-
-def live_texts(found: Conversation) -> list[str]:
-    seqs = live_seqs(found)
-    parts = MessagePart.objects.filter(conversation=found, seq__in=seqs).order_by("seq", "ordinal")
-    return [part.text for part in parts if part.text]
-
-
-def attempts(found: Conversation) -> list[Generation]:
-    return list(Generation.objects.filter(conversation=found).order_by("number"))
 
 
 def test_the_edited_question_charged_on_both_branches(company):
@@ -123,17 +104,12 @@ def test_the_tool_that_failed_was_retried_to_success(company):
     found = conversation(company, "wen-credits")
 
     results = MessagePart.objects.filter(
-        conversation=found, type="tool_result", tool_call_id__in=_call_ids(found, "purchase_credits")
+        conversation=found, type="tool_result", tool_call_id__in=call_ids(found, "purchase_credits")
     ).order_by("seq")
     declined, paid = (result.text or "" for result in results)
     assert ids.LI_DECLINED_INTENT in declined
     assert ids.LI_CHARGE in paid
     assert [t.status for t in attempts(found)] == ["complete", "complete", "failed", "complete", "complete"]
-
-
-def _call_ids(found: Conversation, name: str) -> list[str]:
-    calls = ToolCall.objects.filter(conversation=found, name=name).order_by("seq")
-    return list(calls.values_list("call_id", flat=True))
 
 
 def test_what_arrived_of_a_cut_stream_is_kept_and_no_cut_call_is_complete(company):

@@ -7,6 +7,16 @@ from typing import Any
 from rest_framework.test import APIClient
 
 ROOT = "/api/v1"
+# A call as it crossed the wire.
+REQUEST = (
+    b'{"model": "claude-sonnet-4-5", "max_tokens": 100, "system": "Be brief.",'
+    b' "messages": [{"role": "user", "content": "Where is  order 1042?"}]}'
+)
+ANSWER = (
+    b'{"id":"msg_9","type":"message","role":"assistant","model":"claude-sonnet-4-5",'
+    b'"content":[{"type":"text","text":"On its way."}],"stop_reason":"end_turn",'
+    b'"usage":{"input_tokens":20,"output_tokens":4}}'
+)
 _NUMBERS = count(1)
 
 

@@ -14,19 +14,9 @@ from conversations.models import Account, MessagePart
 from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect
 from tests.api.answers import refusal
-from tests.api.conversations.talking import ROOT, text
+from tests.api.conversations.talking import ANSWER, REQUEST, ROOT, text
 
 pytestmark = pytest.mark.django_db
-
-REQUEST = (
-    b'{"model": "claude-sonnet-4-5", "max_tokens": 100, "system": "Be brief.",'
-    b' "messages": [{"role": "user", "content": "Where is  order 1042?"}]}'
-)
-ANSWER = (
-    b'{"id":"msg_9","type":"message","role":"assistant","model":"claude-sonnet-4-5",'
-    b'"content":[{"type":"text","text":"On its way."}],"stop_reason":"end_turn",'
-    b'"usage":{"input_tokens":20,"output_tokens":4}}'
-)
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from access.actors import Actor, ActorKind
 from conversations.models import Account
 from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect
-from tests.api.conversations.talking import ROOT, attempt, text
-from tests.api.conversations.test_bodies import ANSWER, REQUEST
+from tests.api.conversations.talking import ANSWER, REQUEST, ROOT, attempt, text
 
 pytestmark = pytest.mark.django_db
 

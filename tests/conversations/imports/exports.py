@@ -2,6 +2,8 @@
 
 from access.actors import Actor, ActorKind
 from conversations.models import Account, Conversation, HeadMove, Message, MessagePart, RawBody, ToolCall
+from jobs.models import JobRun
+from tests.conversations.imports.reading import lines
 
 IMPORTER = Actor(ActorKind.IMPORTER)
 
@@ -30,3 +32,15 @@ def five(second=None):
 def rows() -> dict[str, int]:
     tables = (Account, Conversation, Message, MessagePart, ToolCall, HeadMove, RawBody)
     return {table.__name__: table.objects.count() for table in tables}
+
+
+ROOT = Actor(ActorKind.IMPORTER, "root")
+
+
+def dialogues(count, *, turns=2):
+    said = [{"role": "assistant" if n % 2 else "user", "content": str(n)} for n in range(turns)]
+    return lines(*({"id": f"d-{n}", "messages": said} for n in range(count)))
+
+
+def only_run() -> JobRun:
+    return JobRun.objects.get()

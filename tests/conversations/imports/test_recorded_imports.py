@@ -3,60 +3,24 @@
 import gzip
 import hashlib
 import os
-import pwd
-import signal
-import subprocess
-import sys
-import time
 import zipfile
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from access.actors import Actor, ActorKind
 from access.models import AccessEntry
-from config import roles
-from conversations.models import Conversation, HeadMove, Message
+from conversations.models import Conversation, HeadMove
 from conversations.services.importing import following
-from conversations.services.importing.recorded import import_recorded
 from conversations.services.importing.report import ExitStatus
 from jobs.models import JobRun
-from jobs.services.steering import free_abandoned, request_stop
 from tests.conversations.conftest import NOW
-from tests.conversations.imports.exports import five
-from tests.conversations.imports.reading import lines, write
+from tests.conversations.imports.exports import dialogues, five, only_run
+from tests.conversations.imports.reading import write
 
-ROOT = Actor(ActorKind.IMPORTER, "root")
 REFUSED = {"conversation_id": "bad", "mapping": "none"}
-
-
-@pytest.fixture
-def recorded(realm):
-    def run(path, **fields):
-        return import_recorded(
-            **{"path": path, "realm": realm, "asked_by": ROOT, "now": NOW, "account": "c-7", **fields}
-        )
-
-    return run
-
-
-@pytest.fixture
-def committed_realm(transactional_db, realm):
-    return realm
-
-
-def dialogues(count, *, turns=2):
-    said = [{"role": "assistant" if n % 2 else "user", "content": str(n)} for n in range(turns)]
-    return lines(*({"id": f"d-{n}", "messages": said} for n in range(count)))
-
-
-def only_run() -> JobRun:
-    return JobRun.objects.get()
 
 
 def test_a_run_says_who_imported_which_file_and_what_went_in(recorded, realm, tmp_path):
@@ -193,35 +157,6 @@ def test_an_error_fails_the_run_and_is_raised(recorded, tmp_path, monkeypatch):
     assert run.counts["conversations"] == {"new": 5}
 
 
-def test_a_stop_is_heeded_between_conversations_and_the_next_import_goes_on(
-    committed_realm, recorded, tmp_path
-):
-    path = write(tmp_path, dialogues(2_000), "train.jsonl")
-    asked = []
-
-    def advance(size, count):
-        if not asked:
-            asked.append(request_stop(run_id=only_run().pk, now=NOW))
-        # The beat that brings the stop comes from another thread.
-        time.sleep(0.002)
-
-    told = recorded(path, advance=advance, every=timedelta(milliseconds=20))
-
-    run = only_run()
-    went_in = Conversation.objects.count()
-    assert (run.state, told.report.is_stopped, told.report.exit_status) == (
-        "stopped",
-        True,
-        ExitStatus.PARTIAL,
-    )
-    assert 0 < went_in < 2_000
-    assert run.counts["conversations"] == {"new": went_in}
-    assert run.done < run.total
-
-    recorded(path)
-    assert Conversation.objects.count() == 2_000
-
-
 def test_the_record_costs_the_same_however_much_goes_in(recorded, tmp_path):
     def statements(count):
         path = write(tmp_path, dialogues(count), f"{count}.jsonl")
@@ -248,98 +183,3 @@ def test_an_archive_is_measured_by_what_it_says_it_holds_and_gzip_is_not(recorde
     gzipped, zipped = JobRun.objects.order_by("queued_at", "id")
     assert (gzipped.total, gzipped.done) == (None, len(text) - 5)
     assert (zipped.total, zipped.done) == (len(text), len(text))
-
-
-def test_of_two_files_the_broken_one_fails_its_own_run(realm, tmp_path, capsys):
-    good, broken = write(tmp_path, five(), "good.json"), write(tmp_path, "{", "broken.json")
-
-    with pytest.raises(SystemExit) as ended:
-        call_command("import_conversations", str(good), str(broken), account="c-7")
-
-    assert ended.value.code == ExitStatus.PARTIAL
-    states = {run.parameters["file"]: (run.state, run.error_code) for run in JobRun.objects.all()}
-    assert states == {"good.json": ("succeeded", ""), "broken.json": ("failed", "file-refused")}
-    said = capsys.readouterr().out
-    assert all(f"kept as run {run.pk}" in said for run in JobRun.objects.all())
-
-
-def test_the_command_records_the_account_it_runs_under_or_the_member_of_staff(realm, tmp_path, monkeypatch):
-    monkeypatch.setenv("LOGNAME", "somebody-else")
-    maja = User.objects.create_user("maja", is_staff=True)
-    path = str(write(tmp_path, five()))
-
-    call_command("import_conversations", path, account="c-7")
-    call_command("import_conversations", path, account="c-7", by="maja")
-
-    asked = JobRun.objects.order_by("queued_at", "id").values_list("requested_by_kind", "requested_by_id")
-    assert list(asked) == [("importer", pwd.getpwuid(os.getuid()).pw_name), ("staff", str(maja.pk))]
-
-
-def test_the_command_refuses_a_name_that_is_no_member_of_staff(realm, tmp_path):
-    User.objects.create_user("gone", is_staff=True, is_active=False)
-    User.objects.create_user("outside")
-    path = str(write(tmp_path, five()))
-
-    for name in ("gone", "outside", "nobody"):
-        with pytest.raises(CommandError, match="no member of staff"):
-            call_command("import_conversations", path, account="c-7", by=name)
-
-    assert not JobRun.objects.exists()
-    assert not Conversation.objects.exists()
-
-
-IN_ITS_OWN_PROCESS = """
-import sys, time
-from datetime import timedelta
-from pathlib import Path
-import django
-django.setup()
-from access.actors import Actor, ActorKind
-from access.models import Realm
-from conversations.services.importing import importing
-from conversations.services.importing.recorded import import_recorded
-from django.utils import timezone
-
-importing.BATCH_MESSAGES = 40
-import_recorded(path=Path(sys.argv[1]), realm=Realm.objects.get(), asked_by=Actor(ActorKind.IMPORTER),
-    now=timezone.now(), account="c-7", every=timedelta(milliseconds=50),
-    advance=lambda size, count: time.sleep(0.005))
-"""
-
-
-def test_a_killed_import_leaves_a_run_that_is_freed_and_the_next_one_adds_what_is_missing(
-    committed_realm, recorded, admin_url, tmp_path
-):
-    path = write(tmp_path, dialogues(4_000), "train.jsonl")
-    environment = {
-        "PATH": os.environ["PATH"],
-        "DATABASE_URL": roles.urls(admin_url, database=connection.settings_dict["NAME"])["default"],
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "COUNTERFOIL_DEMO": "1",
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-c", IN_ITS_OWN_PROCESS, str(path)], env=environment, stderr=subprocess.PIPE
-    )
-    try:
-        until = time.monotonic() + 60
-        while not (Conversation.objects.exists() and JobRun.objects.filter(done__gt=0).exists()):
-            assert time.monotonic() < until, "no progress was seen"
-            assert process.poll() is None, process.stderr.read().decode()
-            time.sleep(0.05)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    seen = only_run()
-    went_in = Conversation.objects.count()
-    assert (seen.state, seen.report["formats"]) == ("running", ["OpenAI-style dialogues"])
-    assert 0 < seen.done < seen.total
-    assert 0 < went_in < 4_000
-
-    free_abandoned(now=seen.lease_until + timedelta(seconds=1))
-    told = recorded(path)
-
-    seen.refresh_from_db()
-    assert (seen.state, seen.error_code) == ("failed", "abandoned")
-    assert told.report.counts["conversations new"] == 4_000 - went_in
-    assert told.report.counts["conversations unchanged"] == went_in
-    assert (Conversation.objects.count(), Message.objects.count()) == (4_000, 8_000)
