@@ -18,7 +18,7 @@ SAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Rows that are due on the day the change begins: as the rules are, and as they would be.
+    """Rows of the rule's layer that are due on the day it begins: as the rules are, and as they would be.
 
     Exact for that moment, holds not taken off; a sample of the conversations that would be.
     """
@@ -71,6 +71,7 @@ WITH due AS MATERIALIZED (
     JOIN conversations_account a ON a.id = c.account_id
     {DAYS_JOIN}
     WHERE least(c.last_activity_at, a.closed_at) < %s - make_interval(days => {DAYS})
+    AND a.realm_id = coalesce(%s::int, a.realm_id) AND a.id = coalesce(%s::uuid, a.id)
 )
 """
 _DEAD = """
@@ -113,6 +114,8 @@ def _count(layers: Layers, rule: RetentionPolicy) -> tuple[dict[str, int], list[
             *layers.arrays(PolicyAction(action)),
             rule.effective_from,
             layers.default_days(PolicyAction(action)),
+            rule.realm_id,
+            rule.account_id,
         ]
         with connection.cursor() as cursor:
             cursor.execute(_counting(DataClass(rule.data_class), PolicyAction(action)), parameters)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from access.models import AccessEntry
+from access.models import AccessEntry, Realm
 from retention.errors import PolicyError
 from retention.layers import load_layers
 from retention.models import RetentionPolicy
@@ -154,3 +154,24 @@ def test_a_preview_of_a_longer_time_shows_what_is_saved(put, make_talk):
     preview = preview_policy(rule=rule)
 
     assert (preview.before["conversation"], preview.after) == (1, {})
+
+
+def test_a_preview_is_of_the_layer_and_names_nothing_of_another_realm(make_account, make_talk, realm):
+    ours = make_talk(at=NOW - timedelta(days=40))
+    elsewhere = make_account(
+        external_id="x", realm=Realm.objects.create(slug="elsewhere", name="Elsewhere", created_at=NOW)
+    )
+    theirs = make_talk(account_id=elsewhere.pk, at=NOW - timedelta(days=200))
+    of_realm = {
+        "data_class": "conversation",
+        "action": "purge",
+        "days": 30,
+        "effective_from": NOW,
+        "now": NOW,
+    }
+
+    preview = preview_policy(rule=propose_policy(**of_realm, realm_id=realm.pk))
+    of_account = preview_policy(rule=propose_policy(**of_realm, account_id=elsewhere.pk))
+
+    assert (preview.before, preview.after["conversation"], preview.samples) == ({}, 1, [ours.id])
+    assert (of_account.after["conversation"], of_account.samples) == (1, [theirs.id])
