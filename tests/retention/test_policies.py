@@ -170,8 +170,7 @@ def test_a_preview_is_of_the_layer_and_names_nothing_of_another_realm(make_accou
         "now": NOW,
     }
 
-    preview = preview_policy(rule=propose_policy(**of_realm, realm_id=realm.pk))
-    of_account = preview_policy(rule=propose_policy(**of_realm, account_id=elsewhere.pk))
+    of_realm, of_account = previewed(realm_id=realm.pk), previewed(account_id=elsewhere.pk)
 
-    assert (preview.before, preview.after["conversation"], preview.samples) == ({}, 1, [ours.id])
+    assert (of_realm.before, of_realm.after["conversation"], of_realm.samples) == ({}, 1, [ours.id])
     assert (of_account.after["conversation"], of_account.samples) == (1, [theirs.id])
