@@ -52,7 +52,7 @@ def begin_once(request: Request, key: ApiKey) -> Claim | StoredAnswer | None:
     digest = request_digest(
         method=str(request.method),
         path=request.get_full_path(),
-        body=request._request.body,  # noqa: SLF001 -- DRF has no other way to the bytes
+        body=request.body,
     )
     try:
         return claim_answer(key=key, idempotency_key=named, digest=digest, now=timezone.now())

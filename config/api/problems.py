@@ -50,7 +50,7 @@ class Problem:
 
 def answer_problem(exc: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler. What is no refusal goes on as an error of ours: logged, and a plain 500."""
-    request: HttpRequest = context["request"]._request  # noqa: SLF001 -- DRF has no other way to it
+    request: HttpRequest = context["request"]
     problem = _of_parameters(exc, request) or _problem_of(exc)
     if problem is None:
         _log.exception("request_failed", path=request.path, exc_info=exc)

@@ -173,12 +173,11 @@ class JobsView(ApiView):
 
         Where a run of the same kind about the same is active: 409 `job-overlaps`, naming it.
         """
-        wanted = JobRequest(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        kind, reason = wanted.validated_data["kind"], wanted.validated_data["reason"]
+        given = self.read_body(JobRequest)
+        kind, reason = given["kind"], given["reason"]
         startable = STARTABLE[kind]
         refuse_without(self, startable.scope)
-        parameters = startable.parameters(data=wanted.validated_data["parameters"])
+        parameters = startable.parameters(data=given["parameters"])
         if not parameters.is_valid():
             raise serializers.ValidationError({"parameters": parameters.errors})
         with transaction.atomic():

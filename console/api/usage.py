@@ -85,9 +85,7 @@ class UsageView(ApiView):
         By tool an attempt counts for each tool that its answer called, so those lines do not add up to
         the whole.
         """
-        query = UsageQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        by = query.validated_data["by"]
+        by = self.read_query(UsageQuery)["by"]
         period, cut, reach = (
             read_period(request.query_params, now=self.now),
             _CUTS[by],

@@ -86,9 +86,7 @@ class SearchView(ApiView):
         ),
     )
     def get(self, request: Request) -> Response:
-        query = SearchQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        given = query.validated_data
+        given = self.read_query(SearchQuery)
         account_id = self._account(given["account"]) if "account" in given else None
         is_nobodys = "account" in given and account_id is None
         hits = [] if is_nobodys else self._hits(given, account_id)

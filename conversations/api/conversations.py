@@ -101,9 +101,7 @@ class ConversationsView(ApiView):
     )
     def post(self, request: Request) -> Response:
         """A conversation without messages, of an account that is made if it is new."""
-        asked = GivenConversation(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        given = self.read_body(GivenConversation)
         account = ensure_account(realm=self.key.realm, now=self.now, **given["account"])
         self.concerns(account.pk)
         begun = start_conversation(
@@ -136,14 +134,13 @@ class ForkView(ApiView):
         """A new conversation of the same account that begins as the path to `leaf_id`."""
         found = conversation_in(self.realm_id, conversation_id)
         self.concerns(found.account_id)
-        asked = GivenFork(data=request.data)
-        asked.is_valid(raise_exception=True)
+        given = self.read_body(GivenFork)
         fork = fork_conversation(
             conversation_id=found.pk,
-            leaf_seq=seq_of(found, asked.validated_data["leaf_id"]),
+            leaf_seq=seq_of(found, given["leaf_id"]),
             actor=self.actor,
             now=self.now,
-            external_ref=asked.validated_data.get("external_ref", ""),
+            external_ref=given.get("external_ref", ""),
         )
         return _begun(self, fork)
 

@@ -44,19 +44,19 @@ class _EndingView(ApiView):
     scopes: ClassVar = {"POST": Scope.WRITE}
     parser_classes = (ExactJsonParser,)
 
-    def end(self, request: Request, spelled: str) -> Response:
+    def end(self, spelled: str) -> Response:
         found, generation = generation_in(self.realm_id, spelled)
         self.concerns(found.account_id)
         ended = finish_generation(
             conversation_id=found.pk,
             number=generation.number,
-            outcome=self.outcome(request, dialect_of(generation)),
+            outcome=self.outcome(dialect_of(generation)),
             actor=self.actor,
             now=self.now,
         )
         return told(ended, is_new=generation.finished_at is None and ended.finished_at == self.now)
 
-    def outcome(self, request: Request, dialect: Dialect) -> Outcome:
+    def outcome(self, dialect: Dialect) -> Outcome:
         raise NotImplementedError
 
 
@@ -89,12 +89,10 @@ class FinishView(_EndingView):
         `response` is the provider's answer as it came, JSON or event stream: message, model, tokens and
         how it ended are read from it.
         """
-        return self.end(request, generation_id)
+        return self.end(generation_id)
 
-    def outcome(self, request: Request, dialect: Dialect) -> Outcome:
-        asked = GivenAnswer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        return answer_of(asked.validated_data, dialect=dialect)
+    def outcome(self, dialect: Dialect) -> Outcome:
+        return answer_of(self.read_body(GivenAnswer), dialect=dialect)
 
 
 class FailView(_EndingView):
@@ -111,12 +109,10 @@ class FailView(_EndingView):
     )
     def post(self, request: Request, generation_id: str) -> Response:
         """The attempt keeps its row, its tokens and its cost; the transcript does not show it."""
-        return self.end(request, generation_id)
+        return self.end(generation_id)
 
-    def outcome(self, request: Request, dialect: Dialect) -> Outcome:
-        asked = GivenFailure(data=request.data)
-        asked.is_valid(raise_exception=True)
-        return failure_of(asked.validated_data, dialect=dialect)
+    def outcome(self, dialect: Dialect) -> Outcome:
+        return failure_of(self.read_body(GivenFailure), dialect=dialect)
 
 
 class CancelView(_EndingView):
@@ -133,9 +129,9 @@ class CancelView(_EndingView):
     )
     def post(self, request: Request, generation_id: str) -> Response:
         """End an attempt that nobody waits for any more."""
-        return self.end(request, generation_id)
+        return self.end(generation_id)
 
-    def outcome(self, request: Request, dialect: Dialect) -> Outcome:
+    def outcome(self, dialect: Dialect) -> Outcome:
         return Outcome(status=GenerationStatus.CANCELLED)
 
 
@@ -168,14 +164,13 @@ class UsageView(ApiView):
         """
         found, generation = generation_in(self.realm_id, generation_id)
         self.concerns(found.account_id)
-        asked = GivenLateUsage(data=request.data)
-        asked.is_valid(raise_exception=True)
+        given = self.read_body(GivenLateUsage)
         corrected = correct_usage(
             conversation_id=found.pk,
             number=generation.number,
-            usage=usage_of(asked.validated_data, dialect=dialect_of(generation)),
+            usage=usage_of(given, dialect=dialect_of(generation)),
             actor=self.actor,
             now=self.now,
-            service_tier=asked.validated_data.get("service_tier", ""),
+            service_tier=given.get("service_tier", ""),
         )
         return Response(generation_answer(corrected))

@@ -56,10 +56,9 @@ class ExchangesView(ApiView):
 
         The exchange's id makes it once only: 201 when it was written now, 200 when it was there.
         """
-        shape = Exchange(data=request.data)
-        shape.is_valid(raise_exception=True)
-        recorded = self._record(shape.validated_data)
-        answer = ExchangeAnswer(_answer(recorded, exchange_id=shape.validated_data["exchange_id"])).data
+        given = self.read_body(Exchange)
+        recorded = self._record(given)
+        answer = ExchangeAnswer(_answer(recorded, exchange_id=given["exchange_id"])).data
         return Response(answer, status=200 if recorded.was_known else 201)
 
     def _record(self, told: dict[str, Any]) -> RecordedExchange:

@@ -73,9 +73,7 @@ class GenerationsView(ApiView):
         """Before the model is asked. A repeat of request id and attempt number returns the stored one."""
         found = conversation_in(self.realm_id, conversation_id)
         self.concerns(found.account_id)
-        asked = GivenBelow(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        given = self.read_body(GivenBelow)
         leaf_seq = seq_of(found, given["leaf_id"]) if "leaf_id" in given else found.head_seq
         if leaf_seq is None:
             raise ConflictError(
@@ -134,9 +132,7 @@ class RegenerateView(ApiView):
         """
         found, origin = generation_in(self.realm_id, generation_id)
         self.concerns(found.account_id)
-        asked = GivenAgainAnswered(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        given = self.read_body(GivenAgainAnswered)
         again = again_of(given, conversation_id=found.pk)
         outcome = None
         if "answer" in given:

@@ -69,9 +69,7 @@ class HeadView(ApiView):
         Without `If-Match` the last writer wins. What was on screen stays in the log of head moves.
         """
         found = conversation_in(self.realm_id, conversation_id)
-        asked = GivenHead(data=request.data)
-        asked.is_valid(raise_exception=True)
-        seq = seq_of(found, asked.validated_data["message_id"])
+        seq = seq_of(found, self.read_body(GivenHead)["message_id"])
         allowed = expected_moves(request)
         now_at = found.head_move or 0
         if allowed is not None and now_at not in allowed:

@@ -128,9 +128,7 @@ class MessagesView(ApiView):
         """
         found = conversation_in(self.realm_id, conversation_id)
         self.concerns(found.account_id)
-        asked = GivenAppend(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        given = self.read_body(GivenAppend)
         below = AT_HEAD
         if "below_id" in given:
             below = AS_ROOT if given["below_id"] is None else seq_of(found, given["below_id"])
@@ -187,9 +185,7 @@ class EditView(ApiView):
         found = conversation_in(self.realm_id, conversation_id)
         self.concerns(found.account_id)
         seq = checked_seq(found, seq)
-        asked = GivenEdit(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        given = self.read_body(GivenEdit)
         # A version is stored as its original is.
         writing = Writing(
             found, said_of(given), given.get("generation"), self.now, dialect=_dialect_at(found, seq)
@@ -231,9 +227,7 @@ class ToolResultsView(ApiView):
         """
         found = conversation_in(self.realm_id, conversation_id)
         self.concerns(found.account_id)
-        asked = GivenResults(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        given = self.read_body(GivenResults)
         below = seq_of(found, given["below_id"]) if "below_id" in given else AT_HEAD
         dialect = _dialect_at(found, below or found.head_seq)
         said = said_of(given, role=Role.TOOL)

@@ -116,9 +116,7 @@ class SummariesView(ApiView):
         """A message of the stretch that goes takes it along; one that loses bytes empties it."""
         found = conversation_in(self.realm_id, conversation_id)
         self.concerns(found.account_id)
-        asked = GivenSummary(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        given = self.read_body(GivenSummary)
         summary = write_summary(
             conversation_id=found.pk,
             from_seq=seq_of(found, given["from_id"]),
@@ -149,9 +147,7 @@ class ChunksView(ApiView):
         """Store spans of one part's text, each once; one that leaves it or divides a character is refused."""
         found = conversation_in(self.realm_id, conversation_id)
         self.concerns(found.account_id)
-        asked = GivenChunks(data=request.data)
-        asked.is_valid(raise_exception=True)
-        given = asked.validated_data
+        given = self.read_body(GivenChunks)
         chunks = cut_chunks(
             conversation_id=found.pk,
             seq=seq_of(found, given["message_id"]),

@@ -31,6 +31,7 @@ from ledger.api.filters import EffectFilter
 from ledger.api.shapes import (
     BeginRequest,
     BegunAnswer,
+    EffectAnswer,
     MoveAnswer,
     StandingEffectAnswer,
 )
@@ -96,9 +97,7 @@ class EffectsView(ApiView):
         The call must be recorded already (`call-not-recorded`): without that, nothing may be sent. Asked
         again by the same call, it is answered from what became of it: `resume` or `replay`.
         """
-        wanted = BeginRequest(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = dict(wanted.validated_data)
+        given = self.read_body(BeginRequest)
         call_id = given.pop("call_id")
         message, conversation_id = given.pop("message_id", None), given.pop("conversation_id", None)
         if message is not None:
@@ -165,6 +164,5 @@ def _seq_of(conversation_id: UUID, call_id: str) -> int:
 
 def _shown(effects: Sequence[ToolEffect]) -> list[dict[str, Any]]:
     where = standings(effects)
-    for effect in effects:
-        effect.standing = where[effect.pk].value  # type: ignore[attr-defined]  # computed, never a column
-    return [dict(row) for row in StandingEffectAnswer(effects, many=True).data]
+    rows = EffectAnswer(effects, many=True).data
+    return [{**row, "standing": where[effect.pk].value} for effect, row in zip(effects, rows, strict=True)]

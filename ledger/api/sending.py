@@ -81,10 +81,8 @@ class SettleView(ApiView):
         the call may begin again. A processor without an adapter is settled by a report that names the
         processor's own object.
         """
-        wanted = SettleRequest(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        given = self.read_body(SettleRequest)
         effect = find_effect(effect_id=effect_id, realm_id=self.realm_id)
-        given = wanted.validated_data
         if "response" in given:
             settled = hear_answer(
                 effect_id=effect_id, raw=_raw(given["response"]), actor=self.actor, now=self.now

@@ -75,9 +75,7 @@ class ErasuresView(ApiView):
         Nothing is erased by it: one person checks the identity, another approves. Each account belongs
         to one open request at most (409 `requested`).
         """
-        wanted = IntakeRequest(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = wanted.validated_data
+        given = self.read_body(IntakeRequest)
         received_at = given.get("received_at") or self.now
         if received_at > self.now:
             raise ValidationError({"received_at": ["This is still to come."]})

@@ -72,9 +72,7 @@ class HoldsView(ApiView):
     )
     def post(self, request: Request) -> Response:
         """What is held stays, whatever a policy says. Several holds on one thing are several matters."""
-        wanted = HoldRequest(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = dict(wanted.validated_data)
+        given = self.read_body(HoldRequest)
         matter = given.pop("matter")
         ((name, target),) = given.items()
         kind = HoldTarget(name.removesuffix("_id"))
