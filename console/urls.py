@@ -13,6 +13,7 @@ from console.views import (
     desks,
     effects,
     erasures,
+    finding_steps,
     findings,
     holds,
     home,
@@ -118,7 +119,7 @@ MONEY: list[URLPattern | URLResolver] = [
 RECONCILIATION: list[URLPattern | URLResolver] = [
     path("findings/", findings.findings, name="findings"),
     path("findings/list.csv", findings.findings_csv, name="findings-csv"),
-    path("findings/act/", findings.act_on_findings, name="act-on-findings"),
+    path("findings/act/", finding_steps.act_on_findings, name="act-on-findings"),
     path("findings/<int:finding_id>/", findings.finding, name="finding"),
     path("abandoned/", abandoned.abandoned_charges, name="abandoned"),
     path("abandoned/list.csv", abandoned.abandoned_csv, name="abandoned-csv"),
