@@ -1,10 +1,9 @@
 """An archived conversation in a real browser: read, then brought back, with nothing to complain of."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from access.models import Realm, StaffMember
 from access.services.reasons import state_reason
@@ -14,6 +13,7 @@ from conversations.services.appending import append_message
 from conversations.services.blobs import blob_storage
 from conversations.services.starting import start_conversation
 from retention.archiving import archive_bytes
+from tests.console.browser.rules import serious
 from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import assistant, calls, results, user
 
@@ -56,11 +56,6 @@ def archived(officer) -> Conversation:
 def opened(officer, archived):
     state_reason(user=officer, conversation_id=archived.pk, ticket="SUP-1", words="", now=timezone.now())
     return archived
-
-
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [one["id"] for one in found if one["impact"] in ("serious", "critical")]
 
 
 def test_what_lies_in_the_archive_is_read_and_brought_back(open_page, officer, opened, complaints):

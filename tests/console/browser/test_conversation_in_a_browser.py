@@ -1,11 +1,9 @@
 """Journeys of support through a conversation, in a real browser: no complaint, no serious violation."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Page, expect
 
@@ -16,6 +14,7 @@ from conversations.services.accounts import ensure_account
 from conversations.services.appending import append_message, edit_message, regenerate_message
 from conversations.services.starting import start_conversation
 from conversations.vocabulary import PartType, Role
+from tests.console.browser.rules import accessible
 from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import assistant, call, results, user
 
@@ -80,32 +79,13 @@ def story(transactional_db: None) -> Conversation:
     return conversation
 
 
-@pytest.fixture
-def accessible() -> Callable[[Page], None]:
-    """Hold a page against axe's rules: nothing serious or critical."""
-
-    def check(page: Page) -> None:
-        violations = Axe().run(page).response["violations"]
-        serious = [
-            f"{found['id']}: {node['html'][:160]}"
-            for found in violations
-            if found["impact"] in ("serious", "critical")
-            for node in found["nodes"]
-        ]
-        assert serious == []
-
-    return check
-
-
 def shown(page: Page) -> list[str]:
     return page.locator(".thread:not(.is-later) > [id^=m]").evaluate_all(
         "turns => turns.map(turn => turn.id)"
     )
 
 
-def test_support_states_a_reason_and_reads_on_which_is_logged(
-    open_page, support, story, accessible, complaints
-):
+def test_support_states_a_reason_and_reads_on_which_is_logged(open_page, support, story, complaints):
     page = open_page(f"/conversations/{story.pk}/", user=support)
     expect(page.get_by_role("heading", name="Texts and payloads are withheld")).to_be_visible()
     assert "Find my booking" not in page.content()
@@ -169,7 +149,7 @@ def test_branches_of_a_regenerate_and_an_edit_are_walked_by_link_and_by_key(
     assert (story.head_seq, complaints) == (10, [])
 
 
-def test_as_of_a_move_shows_what_the_head_log_says(open_page, officer, story, accessible, complaints):
+def test_as_of_a_move_shows_what_the_head_log_says(open_page, officer, story, complaints):
     page = open_page(f"/conversations/{story.pk}/", user=officer)
 
     page.get_by_role("link", name="Show all").click()
@@ -190,7 +170,7 @@ def test_as_of_a_move_shows_what_the_head_log_says(open_page, officer, story, ac
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_two_branches_are_compared(open_page, officer, story, accessible, complaints, scheme):
+def test_two_branches_are_compared(open_page, officer, story, complaints, scheme):
     page = open_page(f"/conversations/{story.pk}/?m=7", user=officer, scheme=scheme)
 
     page.get_by_role("link", name="Compare", exact=True).click()
@@ -207,9 +187,7 @@ def test_two_branches_are_compared(open_page, officer, story, accessible, compla
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 480])
-def test_list_and_page_are_accessible_and_run_nothing(
-    open_page, officer, story, accessible, complaints, scheme, width
-):
+def test_list_and_page_are_accessible_and_run_nothing(open_page, officer, story, complaints, scheme, width):
     page = open_page("/conversations/", user=officer, scheme=scheme, width=width)
     accessible(page)
 

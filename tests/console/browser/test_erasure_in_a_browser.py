@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Page, expect
 
@@ -15,6 +14,7 @@ from conversations.services.starting import start_conversation
 from jobs.models import JobRun
 from retention.erasure.job import erase
 from retention.models import ErasureRequest
+from tests.console.browser.rules import serious
 from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import user
 
@@ -55,11 +55,6 @@ def take_in(page: Page) -> None:
     page.get_by_label("Checked by").select_option(label="Showed a document")
     page.get_by_role("button", name="Identity is checked").click()
     page.get_by_role("button", name="Count what will go").click()
-
-
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [one["id"] for one in found if one["impact"] in ("serious", "critical")]
 
 
 def test_two_people_erase_a_person_and_print_the_receipt(open_page, officer, person, complaints):

@@ -1,11 +1,11 @@
 """Lists in a real browser: from a number of the cost page to its attempts; filters where it is narrow."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from access.models import StaffMember
+from tests.console.browser.rules import accessible
 from tests.conversations.drafts import assistant, user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -29,12 +29,6 @@ def talk(make_conversation, say, answer):
     answer(conversation, asked, None, status="failed", error_code="overloaded_error")
     answer(conversation, asked, assistant(), attempt=2)
     return conversation
-
-
-def accessible(page: Page) -> None:
-    """Hold a page against axe's rules: nothing serious or critical."""
-    violations = Axe().run(page).response["violations"]
-    assert [found["id"] for found in violations if found["impact"] in ("serious", "critical")] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

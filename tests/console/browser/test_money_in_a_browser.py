@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from access.models import AccessEntry, Realm, StaffMember
 from conversations.drafts import MessageDraft
@@ -19,6 +18,7 @@ from jobs.models import JobRun
 from jobs.services.working import Batch, checkpoint, claim
 from ledger.models import Compensation, ToolEffect
 from tests.console import money
+from tests.console.browser.rules import accessible
 from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import results, user
 
@@ -60,24 +60,7 @@ def effect(conversation: Conversation) -> ToolEffect:
     return made
 
 
-@pytest.fixture
-def accessible() -> Callable[[Page], None]:
-    axe = Axe()
-
-    def check(page: Page) -> None:
-        found = axe.run(page).response["violations"]
-        serious = [f"{each['id']}: {each['nodes'][0]['html']}" for each in found if each["impact"] in _GRAVE]
-        assert serious == []
-
-    return check
-
-
-_GRAVE = ("serious", "critical")
-
-
-def test_a_tickets_id_with_noise_leads_to_its_call(
-    open_page, staff_of, effect, conversation, accessible, complaints
-):
+def test_a_tickets_id_with_noise_leads_to_its_call(open_page, staff_of, effect, conversation, complaints):
     page = open_page("/", user=staff_of("support"))
 
     page.keyboard.press("/")
@@ -105,9 +88,7 @@ def test_words_lead_to_a_text(open_page, staff_of, effect, conversation, complai
     assert complaints == []
 
 
-def test_a_refund_is_asked_for_by_one_and_approved_by_another(
-    open_page, staff_of, effect, accessible, complaints
-):
+def test_a_refund_is_asked_for_by_one_and_approved_by_another(open_page, staff_of, effect, complaints):
     page = open_page("/search/?q=ch_3SXq4kWm7TnLdR2v", user=staff_of("finance"))
     page.wait_for_url(f"**/effects/{effect.pk}/")
     page.get_by_label("Amount in USD").fill("9.00")
@@ -130,7 +111,7 @@ def test_a_refund_is_asked_for_by_one_and_approved_by_another(
     assert complaints == []
 
 
-def test_a_run_moves_while_one_looks(open_page, staff_of, complaints, accessible):
+def test_a_run_moves_while_one_looks(open_page, staff_of, complaints):
     run = JobRun.objects.create(
         id="019cd2e8-8620-7217-af5e-cc03de7e9a03",
         kind="conversations.verify_replay",
@@ -155,7 +136,7 @@ def test_a_run_moves_while_one_looks(open_page, staff_of, complaints, accessible
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_of_money_and_jobs_is_accessible_and_runs_nothing(
-    open_page, staff_of, effect, accessible, complaints, scheme
+    open_page, staff_of, effect, complaints, scheme
 ):
     admin = staff_of("administrator")
     page = open_page("/", user=admin, scheme=scheme)

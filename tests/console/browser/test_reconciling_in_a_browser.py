@@ -1,10 +1,8 @@
 """The desk of findings, a run with its progress bar, abandoned charges: in a real browser."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Page, expect
 
@@ -14,6 +12,7 @@ from jobs.services.working import Batch, checkpoint, claim
 from ledger.models import Finding
 from ledger.reconciliation.starting import Asked, start_reconciliation
 from ledger.services.policies import save_policy
+from tests.console.browser.rules import accessible
 from tests.conversations.conftest import NOW
 from tests.conversations.conftest import account as one_account
 from tests.ledger.conftest import Talk
@@ -48,7 +47,6 @@ __all__ = [
 ]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-_GRAVE = ("serious", "critical")
 
 
 @pytest.fixture
@@ -81,18 +79,6 @@ def finance(transactional_db: None) -> User:
 
 
 @pytest.fixture
-def accessible() -> Callable[[Page], None]:
-    axe = Axe()
-
-    def check(page: Page) -> None:
-        found = axe.run(page).response["violations"]
-        serious = [f"{each['id']}: {each['nodes'][0]['html']}" for each in found if each["impact"] in _GRAVE]
-        assert serious == []
-
-    return check
-
-
-@pytest.fixture
 def month(statement, run, pays, begins, make_conversation):
     """One run with findings of several kinds and currencies."""
     talk = Talk(make_conversation())
@@ -117,7 +103,7 @@ def look(page: Page, name: str, tmp_path_factory) -> None:
 
 
 def test_findings_are_ticked_settled_with_a_reason_and_gone_from_the_desk(
-    open_page, finance, month, accessible, complaints, tmp_path_factory
+    open_page, finance, month, complaints, tmp_path_factory
 ):
     page = open_page("/findings/", user=finance)
     accessible(page)
@@ -138,7 +124,7 @@ def test_findings_are_ticked_settled_with_a_reason_and_gone_from_the_desk(
 
 
 def test_a_finding_leads_to_its_effect_and_keeps_what_was_written(
-    open_page, finance, month, accessible, complaints, tmp_path_factory
+    open_page, finance, month, complaints, tmp_path_factory
 ):
     page = open_page("/findings/?kind=abandoned", user=finance)
     page.get_by_role("link", name=re.compile(r"F-\d+")).first.click()
@@ -152,7 +138,7 @@ def test_a_finding_leads_to_its_effect_and_keeps_what_was_written(
 
 
 def test_a_run_shows_its_tie_out_and_prints_without_its_frame(
-    open_page, finance, month, accessible, complaints, tmp_path_factory
+    open_page, finance, month, complaints, tmp_path_factory
 ):
     page = open_page(f"/reconciliations/{month.pk}/", user=finance)
     accessible(page)
@@ -170,7 +156,7 @@ def test_a_run_shows_its_tie_out_and_prints_without_its_frame(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_report_of_a_run_goes_on_paper_and_into_the_access_log(
-    open_page, finance, month, accessible, complaints, tmp_path_factory, scheme
+    open_page, finance, month, complaints, tmp_path_factory, scheme
 ):
     page = open_page(f"/reconciliations/{month.pk}/", user=finance, scheme=scheme)
     page.get_by_role("link", name="Print").click()
@@ -208,9 +194,7 @@ def test_a_run_at_work_has_a_bar_that_moves(
     assert complaints == []
 
 
-def test_abandoned_charges_lead_to_the_two_branches(
-    open_page, finance, month, accessible, complaints, tmp_path_factory
-):
+def test_abandoned_charges_lead_to_the_two_branches(open_page, finance, month, complaints, tmp_path_factory):
     page = open_page("/abandoned/", user=finance, scheme="dark")
     accessible(page)
     look(page, "abandoned", tmp_path_factory)

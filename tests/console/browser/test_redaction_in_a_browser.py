@@ -1,15 +1,15 @@
 """Redaction in a real browser: set for a realm, tried on samples, cut on demand; nothing to complain of."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group, User
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from access.models import Realm, StaffMember
 from conversations.models import Conversation, MessagePart, RedactionSwitch
 from conversations.services.accounts import ensure_account
 from conversations.services.appending import append_message
 from conversations.services.starting import start_conversation
+from tests.console.browser.rules import serious
 from tests.console.conftest import CUSTOMER, NOW
 from tests.conversations.drafts import user
 
@@ -34,11 +34,6 @@ def talk(transactional_db: None) -> Conversation:
     talk = start_conversation(account_id=account.pk, now=NOW, title="Lisbon")
     append_message(conversation_id=talk.pk, message=user(f"my card {CARD}"), actor=CUSTOMER, now=NOW)
     return talk
-
-
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [one["id"] for one in found if one["impact"] in ("serious", "critical")]
 
 
 def test_a_realm_is_set_and_samples_are_tried(open_page, officer, talk, complaints):
