@@ -162,13 +162,10 @@ def test_a_preview_is_of_the_layer_and_names_nothing_of_another_realm(make_accou
         external_id="x", realm=Realm.objects.create(slug="elsewhere", name="Elsewhere", created_at=NOW)
     )
     theirs = make_talk(account_id=elsewhere.pk, at=NOW - timedelta(days=200))
-    of_realm = {
-        "data_class": "conversation",
-        "action": "purge",
-        "days": 30,
-        "effective_from": NOW,
-        "now": NOW,
-    }
+    shorter = {"data_class": "conversation", "action": "purge", "days": 30}
+
+    def previewed(**layer):
+        return preview_policy(rule=propose_policy(**shorter, **layer, effective_from=NOW, now=NOW))
 
     of_realm, of_account = previewed(realm_id=realm.pk), previewed(account_id=elsewhere.pk)
 
