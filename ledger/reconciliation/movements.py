@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from ledger.arrays import among
+from ledger.arrays import among, among_filled
 from ledger.models import ReconciliationRun, RunRow, StatementLine
 from ledger.statements.vocabulary import LineKind, LineStatus
 
@@ -71,7 +71,7 @@ def movements_of(
 ) -> list[Movement]:
     """Return what the run's statements say of these objects; lines that were `read` are not read again."""
     others = StatementLine.objects.filter(
-        among("reference", references), statement_id__in=positions, trouble=""
+        among_filled("reference", references), statement_id__in=positions, trouble=""
     )
     if read:
         # A batch is a stretch of one statement.

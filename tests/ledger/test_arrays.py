@@ -1,0 +1,33 @@
+"""Conditions on thousands of values, and the indexes that answer them."""
+
+import pytest
+from django.db import connection
+from django.db.models import Model, Q
+
+from ledger.arrays import among, among_filled
+from ledger.models import Compensation, StatementLine
+from tests.access.tenants import without_scans
+
+pytestmark = pytest.mark.django_db
+
+# PostgreSQL looks through a hundred values by itself, and no further.
+VALUES = [f"ch_{number}" for number in range(101)]
+PARTIAL: list[tuple[type[Model], str, str]] = [
+    (StatementLine, "reference", "line_reference"),
+    (StatementLine, "charge_ref", "line_charge"),
+    (Compensation, "external_ref", "compensation_external_ref"),
+]
+
+
+@pytest.mark.parametrize(("model", "column", "index"), PARTIAL)
+def test_many_values_are_asked_of_an_index_that_leaves_empty_texts_out(model, column, index):
+    assert index in plan(model, among_filled(column, VALUES))
+    # Without saying so, each batch of a reconciliation would read the table from end to end.
+    assert "Seq Scan" in plan(model, Q(among(column, VALUES)))
+
+
+def plan(model: type[Model], condition: Q) -> str:
+    sql, parameters = model._base_manager.filter(condition).values("pk").query.sql_with_params()
+    with without_scans(), connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {sql}", parameters)
+        return "\n".join(line for (line,) in cursor.fetchall())
