@@ -73,6 +73,8 @@ class RecordedExchange:
     new_seqs: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     was_known: bool = False
+    # Of what was recorded before; None where the body was cut, or its digest is gone.
+    body_sha256: bytes | None = field(default=None, repr=False, compare=False)
     request: ParsedRequest | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -90,6 +92,8 @@ class Reading:
     response: ParsedResponse
     trouble: str = ""
     notes: list[str] = field(default_factory=list)
+    # The provider has given its id for the answer to another exchange before.
+    is_response_id_repeated: bool = False
 
     @property
     def body_digest(self) -> bytes:
@@ -101,7 +105,10 @@ class Reading:
         if self.call.exchange_id:
             return fitted(self.call.exchange_id, LONGEST_ID)
         if self.response.provider_response_id:
-            return fitted(f"response:{self.response.provider_response_id}", LONGEST_ID)
+            told = f"response:{self.response.provider_response_id}"
+            return fitted(
+                f"{told}:{self.body_digest.hex()}" if self.is_response_id_repeated else told, LONGEST_ID
+            )
         return ""
 
     @property

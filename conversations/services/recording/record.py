@@ -22,7 +22,7 @@ from conversations.services.recording.exchange import (
     read_exchange,
 )
 from conversations.services.recording.finding import find_conversation
-from conversations.services.recording.once import KEY, find_recorded
+from conversations.services.recording.once import KEY, ExchangeReusedError, find_known
 from conversations.services.recording.placement import place_request
 from conversations.services.recording.tree import lock_tree
 from conversations.services.recording.writing import write_exchange, write_unplaced
@@ -56,7 +56,8 @@ def record_exchange(
     when two arrive at once. Nothing that crossed the wire is refused: what is
     broken is kept and marked, what is no conversation is kept whole. Secrets that
     the account's switch names are cut out first, and kept nowhere. Raises
-    NotFoundError only for a conversation that is not the account's.
+    NotFoundError only for a conversation that is not the account's, and
+    ExchangeReusedError for an exchange id that another body was recorded under.
     """
     cut = cut_exchange(
         account_id=account.id,
@@ -104,7 +105,7 @@ def record_reading(reading: Reading) -> RecordedExchange:
     try:
         try:
             return _record(reading)
-        except NotFoundError:
+        except (NotFoundError, ExchangeReusedError):
             raise
         except StoreError as refusal:
             # A history that no mark makes fit: kept whole, hung on the last message that fits.
@@ -112,18 +113,17 @@ def record_reading(reading: Reading) -> RecordedExchange:
         except DataError:
             return _record(reading, refusal="a value that no column of the store can hold")
     except IntegrityError as error:
-        known = find_recorded(realm_id=reading.call.realm_id, key=reading.exchange_key)
-        if constraint_of(error) != KEY or known is None:
+        if constraint_of(error) != KEY:
             raise
-        return known
+        # Another recorder was first: with this exchange, or with another one of the same id.
+        return find_known(reading) or _record(reading)
 
 
 @transaction.atomic
 def _record(reading: Reading, *, refusal: str = "") -> RecordedExchange:
-    if reading.exchange_key:
-        known = find_recorded(realm_id=reading.call.realm_id, key=reading.exchange_key)
-        if known is not None:
-            return known
+    known = find_known(reading)
+    if known is not None:
+        return known
     found = find_conversation(reading)
     tree = lock_tree(conversation_id=found.conversation_id, account_id=reading.call.account_id)
     if reading.request is None:

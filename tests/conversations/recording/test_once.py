@@ -6,6 +6,7 @@ from django.db import connection
 
 from access.models import Realm
 from conversations.models import Conversation, Exchange, Generation, HeadMove, Message
+from conversations.services.recording.once import ExchangeReusedError
 from tests.conversations.conftest import NOW
 from tests.conversations.recording.exchanges import answer, assistant, body, user
 
@@ -31,6 +32,31 @@ def test_without_an_exchange_id_the_providers_response_id_serves(record):
     again = record(body(user("Hi")), told)
 
     assert (again.was_known, again.conversation_id) == (True, first.conversation_id)
+
+
+def test_an_exchange_id_for_another_body_is_refused_and_the_first_stays(record):
+    first = record(body(user("Refund 500")), "Done.", exchange_id="x-1")
+    before = counts()
+
+    with pytest.raises(ExchangeReusedError) as refused:
+        record(body(user("Refund 700")), "Done.", exchange_id="x-1")
+
+    assert refused.value.rule == "exchange-id-used"
+    assert refused.value.place == f"conversation {first.conversation_id}, attempt 1"
+    assert counts() == before
+
+
+def test_answers_to_which_a_server_gives_one_id_are_all_kept(record):
+    bodies = [body(user("One")), body(user("Two")), body(user("Three"))]
+    kept = [record(one, answer("Fine.", id="chatcmpl-0")) for one in bodies]
+
+    again = [record(one, answer("Fine.", id="chatcmpl-0")) for one in bodies]
+
+    assert [one.was_known for one in kept] == [False, False, False]
+    assert len({one.conversation_id for one in kept}) == 3
+    assert [(one.was_known, one.conversation_id) for one in again] == [
+        (True, one.conversation_id) for one in kept
+    ]
 
 
 def test_an_exchange_id_is_unique_within_its_realm_only(record, make_account):
