@@ -1,5 +1,6 @@
 """Units of a history: what of a message, a call and a result carries identity, by value."""
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -30,7 +31,11 @@ _RESULT_ENVELOPE = frozenset(
 _CALL_ENVELOPE = frozenset(
     {"type", "id", "call_id", "name", "status", "caller", "namespace", "cache_control"}
 )
-# How the shell of a result ends whose content is one plain string.
+# The shell of a result that says whose it is and one plain string, no more; and how the shell of any
+# result ends whose content is one plain string.
+_match_bare_result = re.compile(
+    rf'{{"type": ?"tool_result", ?"tool_use_id": ?"[^"\\\x00-\x1f]*", ?"content": ?{HOLE_STRING}}}'
+).fullmatch
 _PLAIN_CONTENTS = tuple(f'"content":{space}{HOLE_STRING}}}' for space in ("", " "))
 _ARGUMENT_FIELDS = ("input", "arguments", "action", "operation")
 
@@ -136,6 +141,8 @@ def _plain_result(part: PartDraft) -> dict[str, JsonValue] | None:
     shell = part.shell
     if shell is None or not _is_plain_text(part) or not shell.endswith(_PLAIN_CONTENTS):
         return None
+    if _match_bare_result(shell):
+        return {"content": part.text}
     value = parse_value(shell.replace(HOLE_STRING, '""').encode())
     if not isinstance(value, dict):
         return None

@@ -23,21 +23,27 @@ BLOCK_TYPES: Mapping[str, PartType] = {
 }
 
 
+_CALLS = frozenset({PartType.TOOL_USE, PartType.SERVER_TOOL_USE})
+_RESULTS = frozenset({PartType.TOOL_RESULT, PartType.SERVER_TOOL_RESULT})
+_FILES = frozenset({PartType.IMAGE, PartType.DOCUMENT})
+
+
 def describe(part: PartDraft, block: Mapping[str, object], role: Role) -> None:
     """Fill in what the store asks about: type, ids, names, status."""
     kind = name_of(block.get("type"))
-    part.type = BLOCK_TYPES.get(kind, PartType.OTHER)
-    if part.type == PartType.OTHER and kind.endswith("_tool_result") and "tool_use_id" in block:
-        part.type = PartType.SERVER_TOOL_RESULT
+    found = BLOCK_TYPES.get(kind, PartType.OTHER)
+    if found is PartType.OTHER and kind.endswith("_tool_result") and "tool_use_id" in block:
+        found = PartType.SERVER_TOOL_RESULT
         part.tool_name = kind.removesuffix("_tool_result")
-    part.provider_type = "" if kind == part.type.value else kind
-    if part.type in (PartType.TOOL_USE, PartType.SERVER_TOOL_USE):
+    part.type = found
+    part.provider_type = "" if kind == found else kind
+    if found in _CALLS:
         part.tool_call_id = call_key(block.get("id"))
         part.tool_name = name_of(block.get("name"))
-    elif part.type in (PartType.TOOL_RESULT, PartType.SERVER_TOOL_RESULT):
+    elif found in _RESULTS:
         part.tool_call_id = call_key(block.get("tool_use_id"))
         part.status = PartStatus.ERROR if _is_error(block) else PartStatus.OK
-    elif part.type in (PartType.IMAGE, PartType.DOCUMENT):
+    elif found in _FILES:
         source = block.get("source")
         part.media_type = name_of(source.get("media_type")) if isinstance(source, dict) else ""
 

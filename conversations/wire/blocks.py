@@ -11,7 +11,7 @@ from conversations.wire.literals import is_storable, spell
 from conversations.wire.shapes import Style
 from conversations.wire.slices import Item, Member, Reader, Sliced, read_list, read_object, slice_object
 
-CACHE_MEMBERS = ("cache_control", "prompt_cache_breakpoint")
+CACHE_MEMBERS = frozenset({"cache_control", "prompt_cache_breakpoint"})
 _TEXT_LIST: Reader = read_list(read_object({}))
 
 
@@ -55,13 +55,14 @@ def read_block(text: str, item: Item, *, rules: BlockRules, role: Role, style: S
         return PartDraft(PartType.OTHER, payload=text[item.start : item.end].encode())
     kind = value.get("type")
     words = rules.words.get(kind, ()) if isinstance(kind, str) else ()
-    if kind == text_type(rules.dialect, role):
+    is_text = kind == text_type(rules.dialect, role)
+    if is_text:
         part = _read_plain_text(text, item, value, rules=rules, role=role, style=style)
         if part is not None:
             return part
     part = cut_value(text, item, value, words, style)
     rules.describe(part, value, role)
-    if kind == text_type(rules.dialect, role):
+    if is_text:
         part.shell = _drop_usual_shell(part.shell, rules=rules, role=role, style=style)
     return part
 
@@ -70,7 +71,7 @@ def cut_value(
     text: str, item: Item, value: Mapping[str, object], words: tuple[str, ...], style: Style
 ) -> PartDraft:
     """A block that was read as a plain value, cut by the cheapest way that is exact."""
-    has_marks = any(name in value for name in CACHE_MEMBERS)
+    has_marks = not CACHE_MEMBERS.isdisjoint(value)
     if not words and not has_marks:
         return PartDraft(PartType.OTHER, payload=text[item.start : item.end].encode())
     if len(words) == 1 and not has_marks:

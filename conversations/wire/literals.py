@@ -94,6 +94,8 @@ def is_storable(text: str) -> bool:
     """Whether PostgreSQL can hold the text: no NUL, no lone surrogates."""
     if "\x00" in text:
         return False
+    if text.isascii():
+        return True
     try:
         text.encode()  # fails on lone surrogates, and is far quicker than searching for them
     except UnicodeEncodeError:
