@@ -55,6 +55,7 @@ def _content(request: ErasureRequest, now: datetime) -> dict[str, Any]:
                 "state": step.state,
                 "erased": step.erased,
                 "pseudonymised": step.pseudonymised,
+                "kept": step.kept,
                 "finished_at": _moment(step.finished_at or now),
             }
             for step in steps

@@ -24,6 +24,7 @@ from retention.erasure.subject import Subject
 BLOCKS = 4_000
 RAW_BODIES = 200
 PATCHES = 200
+TOO_SHORT = "names too short to search for"
 # The request itself knows the names until the receipt is written.
 _OF_THE_REQUEST = "retention_erasureidentifier"
 
@@ -40,11 +41,21 @@ GROUP BY 1, c.oid ORDER BY 1
 
 
 def run(subject: Subject, after: Any) -> Outcome:
-    """`after` is [kind, name, position]: tables first, then raw bodies, patches, files, the broker."""
+    """`after` is [kind, name, position]: tables first, then raw bodies, patches, files, the broker.
+
+    A short name is not searched for, and that is said: it occurs everywhere by chance.
+    """
     names = subject.searched_names
-    if not names:
-        return Outcome(cause="no name of the person is long enough to search for")
-    kind, name, position = after or ["table", "", 0]
+    if after is None:
+        first = _search(names, ["table", "", 0]) if names else Outcome()
+        if short := len(subject.names) - len(names):
+            first.kept[TOO_SHORT] = short
+        return first
+    return _search(names, after)
+
+
+def _search(names: Sequence[str], after: Any) -> Outcome:
+    kind, name, position = after
     if kind == "table":
         return _search_tables(names, name, position)
     if kind == "raw":

@@ -10,7 +10,7 @@ from conversations.vocabulary import Dialect
 from retention.archiving import archive_bytes
 from tests.conversations.schema.rows import fetch
 from tests.retention.conftest import CUSTOMER, NOW
-from tests.retention.erasure.conftest import NAME
+from tests.retention.erasure.conftest import NAME, states_of
 
 pytestmark = pytest.mark.django_db
 
@@ -66,3 +66,16 @@ def test_a_name_that_only_the_patch_of_a_body_holds_is_found(person, desk, make_
     request = desk(person)
 
     assert request.steps.get(name="searching").kept["conversations_generation.body_patch"] == 1
+
+
+def test_a_person_of_short_names_is_erased_and_the_receipt_says_what_was_not_searched(
+    make_account, make_talk, desk
+):
+    short = make_account(external_id="42")
+    make_talk(account_id=short.pk)
+
+    request = desk(short)
+
+    assert request.state == "done", states_of(request)
+    steps = {step["step"]: step for step in json.loads(request.receipt.body)["steps"]}
+    assert steps["searching"]["kept"] == {"names too short to search for": 1}
