@@ -20,6 +20,7 @@ from conversations.imports.trouble import Broken, DamagedFileError, RefusedFileE
 from conversations.models import Account
 from conversations.services.accounts import ensure_account
 from conversations.services.erased import ErasedError
+from conversations.services.importing.garbage import collected_rarely
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.traffic import record_call
 from conversations.services.importing.writers import Writers
@@ -27,7 +28,7 @@ from conversations.services.importing.writing import Destination, settle_search
 from conversations.wire.literals import readable_copy
 
 # A batch ends with whichever comes first; a conversation is never divided.
-BATCH_MESSAGES: Final = 4_000
+BATCH_MESSAGES: Final = 2_000
 BATCH_BYTES: Final = 8 << 20
 
 # Told of each thing that was read, beside the report so far; says whether to go on.
@@ -54,13 +55,14 @@ def import_file(
     """
     report = ImportReport(is_dry_run=is_dry_run)
     terms = Terms(realm, actor, now, account, keep_originals)
-    if not is_dry_run:
-        _import(path, terms, report, progress)
+    with collected_rarely():
+        if not is_dry_run:
+            _import(path, terms, report, progress)
+            return report
+        with transaction.atomic():
+            _import(path, terms, report, progress)
+            transaction.set_rollback(True)
         return report
-    with transaction.atomic():
-        _import(path, terms, report, progress)
-        transaction.set_rollback(True)
-    return report
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,9 @@ def _write(destination: Destination, conversations: Sequence[ImportedConversatio
         with connection.cursor() as cursor:
             # The search's index takes an import's words in fewer, larger helpings; `settle_search` ends it.
             cursor.execute("SET LOCAL gin_pending_list_limit = '64MB'")
+            # A connection keeps the plans of keys and triggers that its first batch made: made while the
+            # tables are empty, they would read them from end to end for every row that follows.
+            cursor.execute("SET LOCAL enable_seqscan = off")
         batch.copy()
         RedactionSpan.objects.bulk_create(cuts)
         _update_known(batch)
