@@ -74,7 +74,7 @@ class LookupAnswer(serializers.Serializer):
         many=True, help_text="Where no place has the id itself: places of longer ids that begin so."
     )
     hint = serializers.CharField(
-        allow_null=True, help_text="The id as it would be spelt, where its prefix is written in lower case."
+        allow_null=True, help_text="The id as it is spelt, where it or its prefix is written in lower case."
     )
 
 

@@ -88,7 +88,7 @@ def find_places(*, pasted: Pasted, reach: Reach, sees_effects: bool) -> ExactSea
         if uuid in named:
             continue
         places = _places_of(term, uuid, reach, sees_effects=sees_effects)
-        hint = "" if places else shouted(term) or ""
+        hint = "" if places else shouted(term) or _in_lower_case(term, reach)
         found.tried.append(Tried(term, len(places), hint))
         found.places += places
     found.places = list(dict.fromkeys(found.places))[:MOST]
@@ -122,6 +122,15 @@ def _places_of(term: str, uuid: UUID | None, reach: Reach, *, sees_effects: bool
         places += effect_places(term=term, uuid=uuid, reach=reach) + event_places(term=term, reach=reach)
         places += finding_places(term=term, reach=reach)
     return places
+
+
+def _in_lower_case(term: str, reach: Reach) -> str:
+    """Return the id as it is known, where only capitals keep it from being found: CUS-1001."""
+    lowered = term.lower()
+    if lowered == term:
+        return ""
+    realm_ids = None if reach.sees_all else sorted(reach.realm_ids)
+    return lowered if find_by_id(term=lowered, realm_ids=realm_ids, uuid=None) else ""
 
 
 def _begin_so(pasted: Pasted, reach: Reach, *, sees_effects: bool) -> list[Place]:

@@ -134,3 +134,18 @@ def test_filters_narrow_down_and_an_empty_list_says_how_to_go_on(log_in, make_ac
     assert names(client.get("/accounts/?begins=org")) == ["org-1"]
     assert names(client.get("/accounts/?is_closed=true")) == []
     assert "No account matches" in client.get("/accounts/?begins=%25").content.decode()
+
+
+def test_a_customers_id_typed_in_capitals_is_offered_as_it_is_written(log_in, make_account):
+    make_account("cus-1001")
+    client = log_in()
+
+    page = client.get("/search/", {"q": "CUS-1001"})
+
+    assert page.context["exact"].places == []
+    assert page.context["exact"].shouted == ["cus-1001"]
+    assert 'href="/search/?q=cus-1001"' in page.content.decode()
+    assert client.get("/search/", {"q": "CUS-1002"}).context["exact"].shouted == []
+    elsewhere = Realm.objects.create(slug="elsewhere", name="Elsewhere", created_at=NOW)
+    stranger = log_in(realms=[elsewhere], name="stranger")
+    assert stranger.get("/search/", {"q": "CUS-1001"}).context["exact"].shouted == []
