@@ -68,7 +68,10 @@ def _share_of_reads(*, least: int) -> forms.IntegerField:
         min_value=max(least, 1),
         max_value=EVERY_READ,
         initial=EVERY_READ,
-        help_text="Of its reads of what was said, so many in a hundred become a line, by lot.",
+        help_text=(
+            "Of its reads of what was said, so many in a hundred become a line, by lot."
+            f" This server asks for {max(least, 1)} at least."
+        ),
     )
 
 
