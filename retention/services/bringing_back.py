@@ -23,7 +23,8 @@ def bring_back(*, conversation_id: UUID, user: User, now: datetime) -> int:
     A hold does not stand against it: nothing is lost. The archive leaves the conversation alone for
     a while then. Raises ArchiveError where the file cannot be opened, NotFoundError without one.
     """
-    account_id = Conversation.objects.values_list("account_id", flat=True).get(pk=conversation_id)
+    found = Conversation.objects.values_list("account_id", "account__realm_id")
+    account_id, realm_id = found.get(pk=conversation_id)
     lock_accounts([account_id])
     lock_conversations([conversation_id], waits=True)
     if not archived_among([conversation_id]):
@@ -39,6 +40,7 @@ def bring_back(*, conversation_id: UUID, user: User, now: datetime) -> int:
         action=AccessAction.CHANGE,
         target_kind=TargetKind.CONVERSATION,
         target_id=str(conversation_id),
+        realm_id=realm_id,
         account_id=account_id,
         conversation_id=conversation_id,
         row_count=returned,

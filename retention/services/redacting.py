@@ -56,7 +56,8 @@ def redact_conversation(
     Archived bytes come back first; ArchiveError where they cannot. Raises HeldError while it is held.
     A dry run does the same, is rolled back, and writes no file and no line of the log.
     """
-    account_id = Conversation.objects.values_list("account_id", flat=True).get(pk=conversation_id)
+    found = Conversation.objects.values_list("account_id", "account__realm_id")
+    account_id, realm_id = found.get(pk=conversation_id)
     lock_accounts([account_id])
     lock_conversations([conversation_id], waits=True)
     # A second statement: a hold placed before we had the lock is visible only from here on.
@@ -88,6 +89,8 @@ def redact_conversation(
         action=AccessAction.CHANGE,
         target_kind=TargetKind.CONVERSATION,
         target_id=str(conversation_id),
+        realm_id=realm_id,
+        account_id=account_id,
         conversation_id=conversation_id,
         row_count=len(cut),
         now=now,
