@@ -30,6 +30,16 @@ _WHAT: Final = {
 }
 
 
+# As a person reads them. The database orders the members of a document by their length.
+_COUNTED: Final = {
+    "conversations": ("new", "added to", "unchanged", "not imported"),
+    "messages": ("messages", "parts", "calls", "results", "branches"),
+    "recorded calls": ("recorded", "known before"),
+    "files": ("refused",),
+    "lines": ("exported", "not exported"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     place: str
@@ -86,6 +96,21 @@ def name_of(run: JobRun) -> str:
 def digest_of(run: JobRun) -> str:
     """Return the SHA-256 of that file, once it is known."""
     return str((run.report or {}).get("sha256") or "") if is_of_files(run) else ""
+
+
+def in_order(counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """Return the counts of an import or an export step by step, what comes first in each first."""
+    steps = [*_COUNTED, *(counts.keys() - _COUNTED.keys())]
+    return {
+        step: {word: counts[step][word] for word in _words_of(step, counts[step])}
+        for step in steps
+        if step in counts
+    }
+
+
+def _words_of(step: str, counted: dict[str, int]) -> list[str]:
+    first = [word for word in _COUNTED.get(step, ()) if word in counted]
+    return first + sorted(counted.keys() - set(first))
 
 
 def left_out(run: JobRun) -> int:

@@ -18,6 +18,7 @@ from console.job_pages.files import (
     FileReport,
     digest_of,
     file_report,
+    in_order,
     is_of_files,
     left_out,
     name_of,
@@ -105,9 +106,10 @@ class ShownRun:
 
     @property
     def counts(self) -> list[Count]:
+        counts = in_order(self.run.counts) if is_of_files(self.run) else self.run.counts
         return [
             Count(str(step), str(name), number)
-            for step, counted in self.run.counts.items()
+            for step, counted in counts.items()
             for name, number in counted.items()
         ]
 

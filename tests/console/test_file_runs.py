@@ -81,6 +81,19 @@ def test_a_run_shows_its_file_and_each_refusal_with_place_and_reason(admin, impo
     assert "realm_id" not in page
 
 
+def test_counts_stand_in_the_order_in_which_one_reads_them(admin, imported):
+    run = imported([*five(), *BAD])
+
+    counts = admin.get(f"/jobs/runs/{run.pk}/").context["row"].counts
+
+    assert [(count.step, count.name, count.number) for count in counts] == [
+        ("conversations", "new", 5),
+        ("conversations", "not imported", 3),
+        ("messages", "messages", 10),
+        ("messages", "parts", 10),
+    ]
+
+
 def test_a_run_without_refusals_says_so(admin, imported):
     page = page_of(admin, imported(five()))
 
