@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.drafts import MessageDraft, PartDraft
+from conversations.imports.drafting import PARENT_NAMES, id_of
 from conversations.vocabulary import Dialect, Role
 from conversations.wire import anthropic_messages, chat_messages
 from conversations.wire.anthropic_blocks import RULES as ANTHROPIC
@@ -39,11 +40,16 @@ class Unreadable:
 
 @dataclass(slots=True)
 class CutRecord:
-    """A record's messages, whose format they are in, and the record's other members by value."""
+    """A record's messages, whose format they are in, and the record's other members by value.
+
+    `links` has each message's own id and its parent's, where messages name one another
+    by id; then each is a draft of its own, and nothing next to it in the list belongs to its turn.
+    """
 
     drafts: list[MessageDraft | Unreadable]
     fields: dict[str, object]
     dialect: Dialect
+    links: list[tuple[str, str]] | None
 
 
 def draft_chat_record(raw: bytes, *, keys: Sequence[str]) -> CutRecord:
@@ -74,7 +80,19 @@ def draft_chat_record(raw: bytes, *, keys: Sequence[str]) -> CutRecord:
 
 def _cut(text: str, listed: Sliced, style: Style, fields: dict[str, object]) -> CutRecord:
     dialect = _dialect_of(listed)
-    return CutRecord(_drafts(text, listed, style, dialect), fields, dialect)
+    links = [_links_of(item.value) for item in listed.items]
+    own_ids = {own for own, _ in links if own}
+    is_tree = any(parent in own_ids for _, parent in links)
+    drafts = _drafts(text, listed, style, dialect, is_tree=is_tree)
+    return CutRecord(drafts, fields, dialect, links if is_tree else None)
+
+
+def _links_of(message: object) -> tuple[str, str]:
+    if not isinstance(message, Sliced) or not message.is_object:
+        return "", ""
+    named = {member.key.lower(): member.value for member in message.members}
+    parent = next((named[name] for name in PARENT_NAMES if name in named), None)
+    return id_of(named.get("id")), id_of(parent)
 
 
 def _dialect_of(listed: Sliced) -> Dialect:
@@ -94,7 +112,9 @@ def _dialect_of(listed: Sliced) -> Dialect:
     return Dialect.OPENAI_CHAT
 
 
-def _drafts(text: str, listed: Sliced, style: Style, dialect: Dialect) -> list[MessageDraft | Unreadable]:
+def _drafts(
+    text: str, listed: Sliced, style: Style, dialect: Dialect, *, is_tree: bool
+) -> list[MessageDraft | Unreadable]:
     is_anthropic = dialect == Dialect.ANTHROPIC_MESSAGES
     frame_message = anthropic_messages.frame_message if is_anthropic else chat_messages.frame_message
     drafts: list[MessageDraft | Unreadable] = []
@@ -106,6 +126,9 @@ def _drafts(text: str, listed: Sliced, style: Style, dialect: Dialect) -> list[M
             if not isinstance(item.value.value("role"), str):
                 raise WireError("a message without a role")
             framed.append(frame_message(text, item, index, style))
+            if is_tree:
+                drafts += build_messages(text, framed, dialect=dialect, style=style)
+                framed = []
         except WireError as error:
             drafts += build_messages(text, framed, dialect=dialect, style=style)
             framed = []

@@ -62,6 +62,18 @@ def parent_of(node: object, member: str, standing: tuple[str, int] | None) -> st
     return standing[0] if standing else None
 
 
+# How records of a tree name the message they hang from.
+PARENT_NAMES: Final = (
+    "parent",
+    "parent_id",
+    "parentid",
+    "parent_message_id",
+    "parentmessageid",
+    "parent_uuid",
+    "parentuuid",
+)
+
+
 def moment_of(value: object) -> datetime | None:
     """Read a time in seconds, milliseconds or ISO form; unknown stays unknown. Without a zone it is UTC."""
     if isinstance(value, str):

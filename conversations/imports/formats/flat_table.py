@@ -1,7 +1,8 @@
 """A dump of a flat table of messages, as CSV or JSON: chat, role, text, time.
 
-Each chat becomes a line of messages, in order of time. What such a table once
-flattened (tool calls pasted into texts) stays prose; the report says so.
+Each chat becomes a line of messages, in order of time; a tree, where the table
+names each row's parent by its id. What such a table once flattened (tool calls
+pasted into texts) stays prose; the report says so.
 """
 
 import re
@@ -12,7 +13,7 @@ from typing import Final
 
 from conversations.drafts import ImportedConversation, ImportedNode, MessageDraft
 from conversations.imports import exact_json
-from conversations.imports.drafting import as_dict, as_text, moment_of, text_part
+from conversations.imports.drafting import PARENT_NAMES, as_dict, as_text, moment_of, text_part
 from conversations.imports.reading import quarantined, ref
 from conversations.imports.spool import Spool
 from conversations.imports.streams import Document, Record
@@ -63,13 +64,14 @@ _FAR_PAST: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which column means what, by the names it goes by; time, id and account may be absent."""
+    """Which column means what, by the names it goes by; time, id, parent and account may be absent."""
 
     chat: str
     role: str
     text: str
     time: str | None
     id: str | None
+    parent: str | None
     account: str | None
 
     @staticmethod
@@ -78,7 +80,10 @@ class Columns:
         chat, role, text = (_first(names, options) for options in (_CHAT, _ROLE, _TEXT))
         if chat is None or role is None or text is None:
             return None
-        return Columns(chat, role, text, _first(names, _TIME), _first(names, _ID), _first(names, _ACCOUNT))
+        time, own_id, parent, account = (
+            _first(names, options) for options in (_TIME, _ID, PARENT_NAMES, _ACCOUNT)
+        )
+        return Columns(chat, role, text, time, own_id, parent if own_id else None, account)
 
     def are_in(self, value: object) -> bool:
         return {self.chat, self.role, self.text} <= as_dict(value).keys()
@@ -139,8 +144,11 @@ def _conversation(
         latest = row.sort_time = row.moment or latest
     read_rows.sort(key=lambda row: row.sort_time)
     nodes: list[ImportedNode] = []
+    own_ids = {row.own_id for row in read_rows if row.own_id}
+    is_tree = any(row.parent_id in own_ids for row in read_rows)
     for number, row in enumerate(read_rows, start=1):
-        nodes.append(row.node(str(number), nodes[-1].source_id if nodes else None))
+        before = nodes[-1].source_id if nodes else None
+        nodes.append(row.node(str(number), (row.parent_id or None) if is_tree else before))
     conversation.nodes = nodes
     conversation.started_at = next((row.moment for row in read_rows if row.moment), None)
     conversation.account_external_id = next((row.account for row in read_rows if row.account), "")
@@ -161,6 +169,7 @@ class _Row:
         self.moment = moment_of(fields.get(columns.time or ""))
         self.sort_time = _FAR_PAST
         self.own_id = _cell(fields.get(columns.id or ""))
+        self.parent_id = _cell(fields.get(columns.parent or ""))
         self.account = _cell(fields.get(columns.account or ""))
 
     @property

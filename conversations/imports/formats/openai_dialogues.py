@@ -97,7 +97,7 @@ def _conversation(record: Record, occurrences: dict[str, int]) -> ImportedConver
     key = as_text(fields.get("id")) or as_text(fields.get("conversation_id"))
     conversation = ImportedConversation(
         external_ref=ref(_KEY, key) if key else digest_ref(_KEY, record.raw, occurrences),
-        nodes=_line(cut.drafts),
+        nodes=_nodes(cut.drafts, cut.links),
         title=title_of(fields.get("title")),
         started_at=moment_of(fields.get("created_at")) or moment_of(fields.get("timestamp")),
         model=as_text(fields.get("model")),
@@ -115,16 +115,20 @@ def _conversation(record: Record, occurrences: dict[str, int]) -> ImportedConver
     return conversation
 
 
-def _line(drafts: Sequence[MessageDraft | Unreadable]) -> list[ImportedNode]:
+def _nodes(
+    drafts: Sequence[MessageDraft | Unreadable], links: Sequence[tuple[str, str]] | None
+) -> list[ImportedNode]:
+    """Hang the messages as they name one another, else as a line."""
     nodes: list[ImportedNode] = []
-    parent: str | None = None
+    before: str | None = None
     for number, draft in enumerate(drafts, start=1):
-        source_id = str(number)
+        own_id, named = links[number - 1] if links else ("", before)
+        source_id, parent = own_id or str(number), named or None
         if isinstance(draft, Unreadable):
             nodes.append(quarantined(source_id, parent, draft.raw, draft.reason))
         else:
             nodes.append(ImportedNode(source_id, parent, message=draft))
-        parent = source_id
+        before = source_id
     return nodes
 
 

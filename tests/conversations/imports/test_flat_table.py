@@ -35,6 +35,28 @@ def test_json_lines_with_other_column_names_are_the_same(tmp_path):
     assert parents(conversation) == {"a": None, "b": "a"}
 
 
+def test_rows_that_name_their_parents_are_a_tree_whatever_their_order_and_times(tmp_path):
+    rows = """chat,id,parent_id,role,text,created_at
+x,c,b,user,Why?,2024-01-01T10:00:00Z
+x,a,,user,Hi,2024-01-01T10:00:09Z
+x,b,a,assistant,Hello,2024-01-01T10:00:05Z
+x,b2,a,assistant,Hello again,2024-01-01T10:00:06Z
+"""
+
+    conversation = read_one(tmp_path, rows, "dump.csv")
+
+    assert parents(conversation) == {"a": None, "b": "a", "b2": "a", "c": "b"}
+    assert planned(conversation).findings == [
+        "3 messages are older than what they answer; times kept as they are"
+    ]
+
+
+def test_a_parent_that_is_no_row_of_the_chat_makes_no_tree(tmp_path):
+    rows = "chat,id,parent,role,text\nx,1,project-7,user,Hi\nx,2,project-7,assistant,Hello\n"
+
+    assert parents(read_one(tmp_path, rows, "dump.csv")) == {"1": None, "2": "1"}
+
+
 def test_rows_without_a_time_stay_where_they_stand(tmp_path):
     rows = "chat;role;text;time\nx;user;1;\nx;assistant;2;2024-01-01\nx;user;3;\n"
 

@@ -3,7 +3,7 @@ import json
 from conversations.vocabulary import CallStatus, Dialect, PartType, Role
 from conversations.wire.render import render_message
 from conversations.wire.shapes import SPACED
-from tests.conversations.imports.reading import lines, paired, planned, read_file, read_one, write
+from tests.conversations.imports.reading import lines, paired, parents, planned, read_file, read_one, write
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 1042.50}'}}
 DIALOGUE = [
@@ -75,6 +75,20 @@ def test_calls_beside_the_content_make_a_list_openais_whatever_its_blocks(tmp_pa
     messages, _ = paired(read_one(tmp_path, [*DIALOGUE, odd], "mixed.json"))
 
     assert messages["3"].call_statuses == {"call_1": CallStatus.SUCCEEDED}
+
+
+def test_messages_that_name_their_parents_are_a_tree_in_whatever_order(tmp_path):
+    listed = [
+        {"id": "c", "parent_id": "b", "role": "user", "content": "Why?"},
+        {"id": "a", "parent_id": None, "role": "user", "content": "Hi"},
+        {"id": "b2", "parent_id": "a", "role": "assistant", "content": "Hello again"},
+        {"id": "b", "parent_id": "a", "role": "assistant", "content": "Hello"},
+    ]
+
+    for content in (listed, {"messages": list(reversed(listed))}):
+        found = parents(read_one(tmp_path, content))
+
+        assert found == {"a": None, "b": "a", "b2": "a", "c": "b"}
 
 
 def test_lists_without_a_record_around_them_are_dialogues_too(tmp_path):
