@@ -28,7 +28,9 @@ from ledger.reconciliation.vocabulary import UNEXPLAINED_KINDS, AlertChannel, Al
 ATTEMPTS = 8
 _PAUSE = timedelta(minutes=1)
 _TIMEOUT = 15
-_LEASE = timedelta(minutes=5)
+# Longer than sending takes, shorter than a run's lease: when a dead worker's run is taken up again, what it
+# had in hand can be sent.
+_LEASE = timedelta(minutes=2)
 
 
 def alert_of_run(*, run: ReconciliationRun, now: datetime) -> int:

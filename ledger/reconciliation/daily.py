@@ -4,7 +4,7 @@ A run covers yesterday (UTC) and the days before on which something may have wai
 the other side: what was not late in one night's run is judged in the next.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, time, timedelta
 from math import ceil
 from uuid import UUID
@@ -16,13 +16,13 @@ from access.actors import Actor, ActorKind
 from access.models import Realm
 from jobs.models import JobRun
 from jobs.services.starting import OverlapError
-from ledger.models import ToolEffect
+from ledger.models import ReconciliationRun, ToolEffect
 from ledger.processors import STRIPE, adapter_for
 from ledger.processors.protocol import ProcessorUnreachableError
 from ledger.reconciliation import alerts
 from ledger.reconciliation.policies import waiting_of
 from ledger.reconciliation.starting import Asked, start_reconciliation
-from ledger.services.running import work_items
+from ledger.services.running import begun, done_until, work_items
 from ledger.statements.pulling import pull_statement
 
 log = structlog.get_logger(__name__)
@@ -31,16 +31,25 @@ type Clock = Callable[[], datetime]
 
 def start_daily_runs(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
     """Pull the movements of the last days for each realm with effects and queue its run."""
-    now = clock()
     actor = Actor(ActorKind.JOB, str(run_id))
     realms = {realm.pk: realm for realm in _realms()}
+    # A run that is taken up again past midnight is still that night's.
+    started = JobRun.objects.filter(pk=run_id).values_list("started_at", flat=True).first()
+    night = started or clock()
     return work_items(
         run_id=run_id,
-        items=list(realms),
-        act=lambda key, moment: _start(realms[key], is_home=key == min(realms), actor=actor, now=now),
+        items=lambda run: _behind(run, realms),
+        read=int,
+        act=lambda key, now: _start(realms[key], is_home=key == min(realms), actor=actor, now=night),
         step="realms",
         clock=clock,
     )
+
+
+def _behind(run: JobRun, realms: Iterable[int]) -> list[int]:
+    """Return the realms in their order, without those that the run is done with."""
+    done = int(done_until(run) or 0)
+    return [key for key in sorted(realms) if key > done]
 
 
 def send_due_alerts(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
@@ -50,7 +59,8 @@ def send_due_alerts(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | No
     alerts.alert_if_overdue(now=now)
     return work_items(
         run_id=run_id,
-        items=alerts.due_alerts(now=now),
+        items=lambda run: alerts.due_alerts(now=begun(run)),
+        read=UUID,
         act=lambda pk, moment: alerts.send_alert(alert_id=pk, now=moment),
         step="alerts",
         clock=clock,
@@ -73,9 +83,17 @@ def _covered(realm: Realm) -> timedelta:
     return timedelta(days=1 + ceil(waits / timedelta(days=1)))
 
 
+def _has_started(realm: Realm, actor: Actor) -> bool:
+    """Whether this night's run is there: a worker that died behind it leaves the realm in hand."""
+    asked = ReconciliationRun.objects.filter(realm=realm, processor=STRIPE, repeats=None)
+    return asked.filter(requested_by_kind=actor.kind, requested_by_id=actor.id).exists()
+
+
 def _start(realm: Realm, *, is_home: bool, actor: Actor, now: datetime) -> str:
     if adapter_for(STRIPE) is None:
         return "not_configured"
+    if _has_started(realm, actor):
+        return "started"
     until = datetime.combine(now.astimezone(UTC).date(), time(), tzinfo=UTC)
     try:
         pulled = pull_statement(

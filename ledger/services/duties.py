@@ -1,9 +1,10 @@
 """The ledger's jobs: what each one works through, and by which service."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 
 from access.actors import Actor, ActorKind
@@ -11,7 +12,7 @@ from jobs.models import JobRun
 from ledger.models import WebhookEvent
 from ledger.processors import STRIPE
 from ledger.services import events, pulling, refunding, sweeping
-from ledger.services.running import work_items
+from ledger.services.running import begun, done_until, work_items
 
 # One run does so much at most; the next one goes on.
 RUN_LIMIT = 1000
@@ -22,10 +23,10 @@ type Clock = Callable[[], datetime]
 def sweep_effects(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
     """Look at every open effect that is due."""
     actor = Actor(ActorKind.JOB, str(run_id))
-    due = sweeping.due(now=clock()).values_list("pk", flat=True)[:RUN_LIMIT]
     return work_items(
         run_id=run_id,
-        items=list(due),
+        items=lambda run: list(sweeping.due(now=begun(run)).values_list("pk", flat=True)[:RUN_LIMIT]),
+        read=UUID,
         act=lambda effect_id, now: sweeping.look(effect_id=effect_id, actor=actor, now=now),
         step="effects",
         clock=clock,
@@ -35,10 +36,10 @@ def sweep_effects(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None
 def send_due_refunds(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
     """Send approved refunds, and find out about those whose answer is late."""
     actor = Actor(ActorKind.JOB, str(run_id))
-    due = refunding.due(now=clock()).values_list("pk", flat=True)[:RUN_LIMIT]
     return work_items(
         run_id=run_id,
-        items=list(due),
+        items=lambda run: list(refunding.due(now=begun(run)).values_list("pk", flat=True)[:RUN_LIMIT]),
+        read=UUID,
         act=lambda pk, now: refunding.send_refund(compensation_id=pk, actor=actor, now=now),
         step="refunds",
         clock=clock,
@@ -47,23 +48,33 @@ def send_due_refunds(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | N
 
 def work_waiting_events(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
     """Work on events that no worker heard of, and on those whose object has become known since."""
-    waiting = WebhookEvent.objects.filter(processed_at=None).order_by("received_at")
-    found = [*waiting.values_list("pk", flat=True)[:RUN_LIMIT]]
-    found += [event.pk for event in events.unmatched_that_match()[:RUN_LIMIT]]
-    return work_items(run_id=run_id, items=found, act=_work_again, step="events", clock=clock)
+    return work_items(
+        run_id=run_id, items=_waiting_events, read=UUID, act=_work_again, step="events", clock=clock
+    )
+
+
+def _waiting_events(run: JobRun) -> list[UUID]:
+    """Oldest first, behind what the run is done with: one that goes on waiting is not taken twice."""
+    done = done_until(run)
+    behind = Q(pk__gt=UUID(done)) if done else Q()
+    waiting = WebhookEvent.objects.filter(behind, processed_at=None)
+    matching = events.unmatched_that_match().filter(behind)
+    found: set[UUID] = set()
+    for some in (waiting, matching):
+        found.update(some.order_by("pk").values_list("pk", flat=True)[:RUN_LIMIT])
+    return sorted(found)
 
 
 def pull_missed_events(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
     """Take in what happened since the last pull, and work on what no webhook brought."""
-    now = clock()
-    since, until = pulling.window(now=now)
     return work_items(
-        run_id=run_id,
-        items=pulling.new_events(processor=STRIPE, since=since, until=until, now=now),
-        act=_work_pulled,
-        step="events",
-        clock=clock,
+        run_id=run_id, items=_missed_events, read=UUID, act=_work_pulled, step="events", clock=clock
     )
+
+
+def _missed_events(run: JobRun) -> Iterator[UUID]:
+    since, until = pulling.window(now=begun(run))
+    return pulling.unheard_events(processor=STRIPE, since=since, until=until, now=begun(run))
 
 
 def work_one_event(*, event_id: UUID, now: datetime) -> None:

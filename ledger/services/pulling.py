@@ -35,10 +35,13 @@ def pull(*, processor: str, since: datetime, until: datetime, now: datetime) -> 
     return counts
 
 
-def new_events(*, processor: str, since: datetime, until: datetime, now: datetime) -> Iterator[UUID]:
-    """Take in the window's events one by one; give the keys of those that no webhook had brought."""
+def unheard_events(*, processor: str, since: datetime, until: datetime, now: datetime) -> Iterator[UUID]:
+    """Take in the window's events one by one; give the keys of those that nobody has worked on yet.
+
+    No webhook had brought them, or whoever took them in died before working on them.
+    """
     for taken in take_in_window(processor=processor, since=since, until=until, now=now):
-        if taken.is_new:
+        if taken.event.attempts == 0:
             yield taken.event.pk
 
 

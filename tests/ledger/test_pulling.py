@@ -5,10 +5,11 @@ import stripe
 
 from jobs.models import JobRun
 from jobs.services.starting import start_job
+from jobs.services.steering import free_abandoned
 from ledger.models import Compensation, ToolEffect, WebhookEvent
 from ledger.processors.protocol import ProcessorUnreachableError
 from ledger.processors.stripe.adapter import StripeAdapter
-from ledger.services import duties
+from ledger.services import duties, events
 from ledger.services.compensating import approve_compensation, request_compensation
 from ledger.services.events import take_in_event
 from ledger.services.pulling import pull, window
@@ -162,6 +163,32 @@ def test_the_pull_is_a_job_and_its_next_window_overlaps(unheard, clock, processo
     assert (unheard.state, job.state) == ("applied", "succeeded")
     since, _ = window(now=clock())
     assert since == job.started_at - timedelta(minutes=30)
+
+
+class WorkerDiedError(BaseException):
+    """As a kill does, it passes by everything that would clear up."""
+
+
+def test_events_that_a_dead_worker_took_in_are_worked_on_by_the_pull_that_goes_on(
+    unheard, clock, processor, monkeypatch
+):
+    processor.turn_clock(seconds=2)
+    job = start_job(kind="ledger.pull", requested_by=("job", "beat"), now=clock())
+
+    def dies(**event):
+        raise WorkerDiedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(events, "work_event", dies)
+        with pytest.raises(WorkerDiedError):
+            duties.pull_missed_events(run_id=job.pk, clock=clock)
+    processor.turn_clock(seconds=360)
+    free_abandoned(now=clock())
+    done = duties.pull_missed_events(run_id=job.pk, clock=clock)
+
+    unheard.refresh_from_db()
+    assert (unheard.state, done.state, done.done) == ("applied", "succeeded", WebhookEvent.objects.count())
+    assert not WebhookEvent.objects.filter(processed_at=None).exists()
 
 
 def test_a_processor_that_does_not_answer_ends_the_run_early(unheard, clock, processor):

@@ -7,9 +7,12 @@ import pytest
 from access.models import Realm
 from conversations.services.starting import start_conversation
 from jobs.services.starting import start_job
+from jobs.services.steering import free_abandoned
 from ledger.models import Finding, ReconciliationRun, Statement, StatementLine
+from ledger.reconciliation import daily
 from ledger.reconciliation.daily import start_daily_runs
 from ledger.reconciliation.running import reconcile
+from ledger.reconciliation.starting import start_reconciliation
 from ledger.statements.pulling import pull_statement
 from tests.ledger.conftest import (
     Talk,
@@ -128,6 +131,36 @@ def nightly(now: datetime) -> ReconciliationRun:
     for run in ReconciliationRun.objects.filter(finished_at=None):
         reconcile(run_id=run.job_id, clock=lambda: now)
     return ReconciliationRun.objects.latest("requested_at")
+
+
+class WorkerDiedError(BaseException):
+    """As a kill does, it passes by everything that would clear up."""
+
+
+def test_a_night_whose_worker_died_behind_its_run_starts_no_second_one(
+    talk, charge_card, charge, clock, monkeypatch
+):
+    talk.says()
+    charge(talk, talk.calls("toolu_1"), "toolu_1")
+    before_midnight = midnight_after(clock()) + timedelta(hours=23, minutes=58)
+    moments = [before_midnight, before_midnight + timedelta(minutes=6)]
+    job = start_job(kind="ledger.reconcile_daily", requested_by=("job", "beat"), now=before_midnight)
+
+    def dies(**asked):
+        start_reconciliation(**asked)
+        raise WorkerDiedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(daily, "start_reconciliation", dies)
+        with pytest.raises(WorkerDiedError):
+            start_daily_runs(run_id=job.pk, clock=lambda: moments[0])
+    run = ReconciliationRun.objects.get()
+    reconcile(run_id=run.job_id, clock=lambda: moments[0])
+    free_abandoned(now=moments[1])
+    done = start_daily_runs(run_id=job.pk, clock=lambda: moments[1])
+
+    assert (ReconciliationRun.objects.get().pk, Statement.objects.count()) == (run.pk, 1)
+    assert (done.state, done.counts) == ("succeeded", {"realms": {"started": 1}})
 
 
 def test_the_same_window_pulled_twice_is_one_statement(realm, stripe_settings, pay, clock):
