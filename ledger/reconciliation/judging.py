@@ -8,8 +8,8 @@ from ledger.reconciliation.judged import Judged
 from ledger.reconciliation.judging_charges import judge_charge, row_of
 from ledger.reconciliation.judging_disputes import judge_dispute
 from ledger.reconciliation.judging_refunds import judge_refund, judge_release
+from ledger.reconciliation.knowing import Known, know
 from ledger.reconciliation.movements import Movement, new_movements
-from ledger.reconciliation.tying import Known, know
 from ledger.reconciliation.vocabulary import MatchedBy
 from ledger.statements.vocabulary import LineKind
 

@@ -13,8 +13,10 @@ from ledger.reconciliation.kinds.contradiction import second_charge
 from ledger.reconciliation.kinds.currency_differs import currency_differs
 from ledger.reconciliation.kinds.missing_in_ledger import missing_in_ledger
 from ledger.reconciliation.kinds.state_differs import state_differs
+from ledger.reconciliation.knowing import Known
 from ledger.reconciliation.movements import Movement
-from ledger.reconciliation.tying import Known, compensations_of, is_first_charge, suggest, tie_charge
+from ledger.reconciliation.suggesting import suggest
+from ledger.reconciliation.tying import compensations_of, is_first_charge, tie_charge
 from ledger.reconciliation.vocabulary import MatchedBy
 from ledger.statements.vocabulary import LineKind, LineStatus
 from ledger.vocabulary import CompensationState, EffectState

@@ -6,8 +6,9 @@ from ledger.reconciliation.judged import Judged
 from ledger.reconciliation.judging_charges import row_of
 from ledger.reconciliation.kinds.dispute_open import dispute_unheard_of
 from ledger.reconciliation.kinds.state_differs import state_differs
+from ledger.reconciliation.knowing import Known
 from ledger.reconciliation.movements import Movement
-from ledger.reconciliation.tying import Known, charge_of_refund
+from ledger.reconciliation.tying import charge_of_refund
 from ledger.reconciliation.vocabulary import MatchedBy
 from ledger.statements.vocabulary import LineKind, LineStatus
 

@@ -11,8 +11,9 @@ from ledger.reconciliation.kinds.currency_differs import currency_differs
 from ledger.reconciliation.kinds.missing_in_ledger import missing_in_ledger
 from ledger.reconciliation.kinds.refund_failed_later import refund_failed
 from ledger.reconciliation.kinds.state_differs import state_differs
+from ledger.reconciliation.knowing import Known
 from ledger.reconciliation.movements import Movement
-from ledger.reconciliation.tying import Known, Tie, charge_of_refund, tie_refund
+from ledger.reconciliation.tying import Tie, charge_of_refund, tie_refund
 from ledger.reconciliation.vocabulary import MatchedBy
 from ledger.statements.vocabulary import LineKind, LineStatus
 from ledger.vocabulary import CompensationState, EffectState
