@@ -12,7 +12,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from evidence.month import END, START, Month, as_report
+from evidence.month import END, START, Month
+from evidence.month_report import as_report
 
 if TYPE_CHECKING:
     from ledger.models import ReconciliationRun

@@ -5,16 +5,14 @@ Everything is written under the database's own rules, as the application's role:
 pending and moves by its lines. Number n of a seed is the same on every machine.
 """
 
-import csv
 import io
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from conversations.currency import major_text
+from evidence.month_report import as_report, report_line
 from evidence.month_rows import Rows
 from evidence.told import Told
 
@@ -22,21 +20,6 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 END = datetime(2026, 4, 1, tzinfo=UTC)
 BATCH = 1000
 CURRENCIES = ("usd", "usd", "usd", "eur", "eur", "jpy", "kwd")
-HEADER = (
-    "balance_transaction_id",
-    "created_utc",
-    "currency",
-    "gross",
-    "fee",
-    "net",
-    "reporting_category",
-    "source_id",
-    "charge_id",
-    "payment_intent_id",
-    "customer_id",
-    "payment_metadata[counterfoil_effect]",
-    "payment_metadata[counterfoil_key]",
-)
 
 
 @dataclass
@@ -274,18 +257,16 @@ class Month:
         """One row of the report. Without a mark, only the processor's own ids lead to the ledger."""
         currency = currency or told.currency
         self.lines.append(
-            {
-                "balance_transaction_id": f"txn_{len(self.lines):08d}",
-                "created_utc": f"{at:%Y-%m-%d %H:%M:%S}",
-                "currency": currency,
-                "gross": major_text(amount, currency),
-                "fee": "0",
-                "net": major_text(amount, currency),
-                "reporting_category": kind,
-                "source_id": reference,
-                "charge_id": reference if kind == "charge" else told.charge,
-                "payment_metadata[counterfoil_effect]": str(told.id) if is_marked else "",
-            }
+            report_line(
+                number=len(self.lines),
+                kind=kind,
+                reference=reference,
+                charge=reference if kind == "charge" else told.charge,
+                amount=amount,
+                currency=currency,
+                at=at,
+                effect=str(told.id) if is_marked else "",
+            )
         )
 
     def _move_state(self, told: Told, to_state: str, reference: str, amount: int | None) -> None:
@@ -309,15 +290,6 @@ class Month:
 
     def statement(self) -> io.BytesIO:
         return as_report(self.lines)
-
-
-def as_report(lines: Iterator[dict[str, str]] | list[dict[str, str]]) -> io.BytesIO:
-    """Write the lines as Stripe's itemised report of balance changes."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, HEADER, restval="", lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return io.BytesIO(text.getvalue().encode("utf-8-sig"))
 
 
 def _id(at: datetime, rng: random.Random) -> UUID:

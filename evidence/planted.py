@@ -16,7 +16,8 @@ from access.actors import Actor, ActorKind
 from access.models import Realm
 from conversations.services.accounts import ensure_account
 from evidence.month import END, START, Month
-from evidence.planting import PLANTS, Plants
+from evidence.planting import PLANTS
+from evidence.plants import Plants
 from jobs.models import RunState
 from ledger.models import Finding, ReconciliationRun, Sighting
 from ledger.reconciliation.running import reconcile

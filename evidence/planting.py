@@ -1,54 +1,21 @@
-"""What is planted in a month: one of every difference, and one of everything that only looks like one.
+"""Planted in a month: one of every difference, each with what a run must find: its kind and subject.
 
-Each plant writes down what a run must find about it: kind and subject, nothing for a decoy. A mend
-changes what the processor shows, and names the finding that must be gone then.
+A mend changes what the processor shows, and names the finding that must be gone then.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import count
 
 from access.actors import Actor, ActorKind
-from evidence.month import END, Month
+from evidence.decoys import DECOYS
+from evidence.plants import Mend, Plants
 from evidence.told import Told
 from ledger.evidence import RefundSeen
 from ledger.services.refunds import take_refund
 from ledger.services.settling import settle_absent
 from ledger.vocabulary import EffectState, EvidenceSource
 
-type Key = tuple[str, str]
-type Mend = Callable[[datetime], None]
 SWEEPER = Actor(ActorKind.JOB, "planted")
-
-
-@dataclass
-class Plants:
-    """What a run over this month must find."""
-
-    month: Month
-    expected: list[Key] = field(default_factory=list)
-    mends: dict[Key, Mend] = field(default_factory=dict)
-    _numbers: count = field(default_factory=lambda: count(1))
-
-    def expect(self, kind: str, subject: object, mend: Mend | None = None) -> None:
-        key = (kind, str(subject))
-        self.expected.append(key)
-        if mend is not None:
-            self.mends[key] = mend
-
-    def odd_amount(self) -> int:
-        """An amount that no other movement has: nothing is suggested for it."""
-        return 100_000_001 + 10 * next(self._numbers)
-
-    def drop(self, reference: str, kind: str) -> Mend:
-        def mend(now: datetime) -> None:
-            lines = self.month.lines
-            lines[:] = [
-                one for one in lines if (one["source_id"], one["reporting_category"]) != (reference, kind)
-            ]
-
-        return mend
 
 
 def abandoned(plants: Plants) -> None:
@@ -94,7 +61,7 @@ def stale_pending(plants: Plants) -> None:
 
 
 def missing_in_ledger(plants: Plants) -> None:
-    told = _unwritten(plants)
+    told = plants.unwritten()
     plants.month.show(told)
     mend = plants.drop(told.charge, "charge")
     plants.expect("missing_in_ledger", f"charge:{told.charge}", mend)
@@ -212,72 +179,6 @@ def second_charge(plants: Plants) -> None:
     plants.expect("contradiction", f"second_charge:{second}", plants.drop(second, "charge"))
 
 
-def _unwritten(plants: Plants) -> Told:
-    """A charge that only the processor knows."""
-    rng = plants.month.rng()
-    at = END - timedelta(days=rng.randrange(2, 29), seconds=rng.randrange(80_000))
-    charge = f"ch_{rng.getrandbits(96):024x}"
-    nobody = plants.month.account_ids[0]
-    return Told(id=nobody, charge=charge, amount=plants.odd_amount(), currency="eur", at=at)
-
-
-# Below, what is no difference.
-
-
-def refunded(plants: Plants) -> None:
-    told = plants.month.charge()
-    plants.month.refund(told, 40)
-    plants.month.refund(told, told.settled - 40)
-
-
-def captured_in_part(plants: Plants) -> None:
-    told = plants.month.begin(amount=10_000)
-    plants.month.apply(told, settled=6_000)
-    plants.month.show(told, amount=10_000)
-    reference = f"re_release_{told.id.hex}"
-    plants.month.line("partial_capture_reversal", reference, -4_000, told, at=told.at)
-
-
-def captured_in_steps(plants: Plants) -> None:
-    told = plants.month.begin(amount=10_000)
-    plants.month.apply(told)
-    plants.month.show(told, amount=4_000)
-    plants.month.show(told, amount=6_000)
-
-
-def dispute_won(plants: Plants) -> None:
-    plants.month.dispute(plants.month.charge(), status="won")
-
-
-def failed(plants: Plants) -> None:
-    plants.month.fail(plants.month.begin())
-
-
-def edited_before_charging(plants: Plants) -> None:
-    """The head was brought back: the charge is on the live path."""
-    plants.month.fork(plants.month.charge(), charges_again=False, is_head_moved=False)
-
-
-def used_on_the_other_branch(plants: Plants) -> None:
-    told = plants.month.charge()
-    plants.month.fork(told, charges_again=False)
-    plants.month.use(told, 4)
-
-
-def waits_for_the_processor(plants: Plants) -> None:
-    plants.month.apply(plants.month.begin(at=END - timedelta(hours=6)))
-
-
-def waits_for_the_ledger(plants: Plants) -> None:
-    told = _unwritten(plants)
-    plants.month.show(told, at=END - timedelta(hours=6))
-
-
-def payout(plants: Plants) -> None:
-    told = _unwritten(plants)
-    plants.month.line("payout", f"po_{told.charge}", -told.amount, told, at=told.at)
-
-
 PLANTS: tuple[Callable[[Plants], None], ...] = (
     abandoned,
     duplicate,
@@ -298,14 +199,5 @@ PLANTS: tuple[Callable[[Plants], None], ...] = (
     dispute_unheard,
     contradiction,
     second_charge,
-    refunded,
-    captured_in_part,
-    captured_in_steps,
-    dispute_won,
-    failed,
-    edited_before_charging,
-    used_on_the_other_branch,
-    waits_for_the_processor,
-    waits_for_the_ledger,
-    payout,
+    *DECOYS,
 )
