@@ -4,7 +4,7 @@ Nothing here knows a processor, and nothing here touches the database.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -43,9 +43,6 @@ class OutcomeSeen(Seen):
     outcome: EffectState
     references: Sequence[tuple[ReferenceKind, str]] = field(default_factory=tuple)
     refunded_minor: int | None = None
-
-    def seen_in(self, source: EvidenceSource, *, raw_id: UUID | None = None) -> "OutcomeSeen":
-        return replace(self, source=source, raw_id=raw_id or self.raw_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

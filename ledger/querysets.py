@@ -1,4 +1,4 @@
-"""Reads of the ledger with a name: where an effect stands, what is abandoned, who holds what.
+"""Reads of the ledger with a name: where an effect stands, what is abandoned, what was never paid back.
 
 Standing is computed, never stored: which branch is live changes with the next click. A path
 from a head is a few stretches of ascending numbers, joined where a message hangs elsewhere than
@@ -7,7 +7,7 @@ many steps as a path has turns, not as many as it has messages; and a conversati
 fork whose head is its last message is not walked at all.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -22,9 +22,7 @@ from ledger.models import (
     Contradiction,
     Dispute,
     EffectReference,
-    EffectUse,
     ToolEffect,
-    WebhookEvent,
 )
 from ledger.vocabulary import CompensationState, EffectState, Operation, Standing
 
@@ -168,34 +166,6 @@ def totals(effects: QuerySet[ToolEffect]) -> list[Total]:
     ]
 
 
-def beside_calls(*, conversation_id: UUID) -> dict[tuple[int, str], list[ToolEffect]]:
-    """Return a conversation's effects by the calls (seq, call id) that made or used them; two queries."""
-    found: dict[tuple[int, str], list[ToolEffect]] = {}
-    for effect in ToolEffect.objects.filter(conversation_id=conversation_id, call_seq__isnull=False):
-        found.setdefault((effect.call_seq or 0, effect.call_id), []).append(effect)
-    for use in EffectUse.objects.filter(conversation_id=conversation_id).select_related("effect"):
-        found.setdefault((use.seq, use.call_id), []).append(use.effect)
-    return found
-
-
-def open_effects_of(conversation_ids: Collection[UUID]) -> QuerySet[ToolEffect]:
-    """Return effects of these conversations whose outcome is not known: they block a purge."""
-    return ToolEffect.objects.filter(conversation_id__in=conversation_ids, state=EffectState.PENDING)
-
-
-def open_disputes_of(conversation_ids: Collection[UUID]) -> QuerySet[Dispute]:
-    """Return open disputes over effects of these conversations: each is a hold on its conversation."""
-    return Dispute.objects.filter(effect__conversation_id__in=conversation_ids, closed_at=None)
-
-
-def open_compensations_of(conversation_ids: Collection[UUID]) -> QuerySet[Compensation]:
-    """Return refunds on their way, asked for or unanswered."""
-    return Compensation.objects.filter(
-        effect__conversation_id__in=conversation_ids,
-        state__in=[CompensationState.REQUESTED, CompensationState.APPROVED, CompensationState.SENT],
-    )
-
-
 def find_effects_by_reference(reference: str) -> QuerySet[ToolEffect]:
     """Return every effect that an external id touches: one index probe in each table that holds ids.
 
@@ -235,15 +205,6 @@ def not_paid_back(effects: QuerySet[ToolEffect] | None = None) -> QuerySet[Compe
     if effects is not None:
         lost = lost.filter(effect__in=effects)
     return lost.select_related("effect").order_by("-failed_at", "-id")
-
-
-def unmatched_events() -> QuerySet[WebhookEvent]:
-    """Return events whose object no effect knows: made outside, or heard of too early."""
-    return WebhookEvent.objects.filter(trouble="unmatched").order_by("-received_at", "-id")
-
-
-def troubled_events() -> QuerySet[WebhookEvent]:
-    return WebhookEvent.objects.exclude(trouble="").order_by("-received_at", "-id")
 
 
 def disputed(effects: QuerySet[ToolEffect]) -> QuerySet[ToolEffect]:

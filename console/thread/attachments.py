@@ -13,7 +13,6 @@ from typing import Final
 from console.hostile import text_of
 from console.thread import json_view
 from conversations.reads.window import ShownPart
-from conversations.vocabulary import PartType
 
 # What a file may be called by after a download; anything else is .bin.
 _EXTENSIONS: Final = {
@@ -140,6 +139,3 @@ def _text(block: json_view.Object, member: str) -> str:
 
 def _media_type(value: str) -> str:
     return value if _MEDIA_TYPE.fullmatch(value) else ""
-
-
-IS_ATTACHMENT: Final = frozenset({PartType.IMAGE.value, PartType.DOCUMENT.value})

@@ -54,15 +54,6 @@ class Tree:
     def leaves(self) -> list[int]:
         return [seq for seq in self.nodes if seq not in self.children]
 
-    def fork_of(self, one: int, other: int) -> int | None:
-        """Return the last message that the paths to both have in common; None where they share none."""
-        common = None
-        for a, b in zip(self.path_to(one), self.path_to(other), strict=False):
-            if a != b:
-                break
-            common = a
-        return common
-
 
 def through(tree: Tree, seq: int, *, head: int | None) -> list[int]:
     """Return the path that a reader of message `seq` is shown: the live one where it lies on it."""

@@ -47,10 +47,6 @@ class Pasted:
     attempts: list[tuple[UUID, int]] = field(default_factory=list)
     is_cut: bool = False
 
-    @property
-    def is_one_token(self) -> bool:
-        return bool(self.whole) and not re.search(r"\s", self.whole)
-
 
 def read_pasted(text: str) -> Pasted:
     """Find the ids in what was pasted; characters that no id holds are noise."""

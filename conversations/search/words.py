@@ -21,7 +21,6 @@ from conversations.wire.literals import readable_copy
 LIMIT = 50
 # More places than this are not weighed against each other: the newest of the first found are shown.
 MOST_PLACES = 2000
-INDEXED_CHARACTERS = 200_000
 _TERM = re.compile(r'(-?)"([^"]*)"|(-?)(\S+)')
 _PREFIX = re.compile(r"\W*(\w+)\*\W*")
 

@@ -34,15 +34,3 @@ def write_note(
     )
     note.save(force_insert=True)
     return note
-
-
-def erase_notes(*, conversation_ids: list[UUID]) -> int:
-    """Empty the words of every note on these conversations; return how many notes lost theirs.
-
-    The rows stay until the conversation goes: that somebody wrote, and when, is no personal data.
-    """
-    return (
-        ConversationNote.objects.filter(conversation_id__in=conversation_ids)
-        .exclude(text="", ticket="")
-        .update(text="", ticket="")
-    )

@@ -58,7 +58,3 @@ def start_conversation(
             raise
         return Conversation.objects.get(account_id=account_id, external_ref=external_ref)
     return conversation
-
-
-def account_of(*, conversation_id: UUID) -> Account:
-    return Account.objects.get(conversations=conversation_id)

@@ -1,7 +1,6 @@
 """What a wire format is read into: one shape for every provider."""
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from conversations.drafts import MessageDraft
@@ -109,6 +108,3 @@ class Violation:
     strength: Strength
     place: str
     explanation: str
-
-
-Number = int | Decimal

@@ -46,11 +46,6 @@ def join_texts(texts: Sequence[str]) -> str:
     return "\n".join(readable_copy(text) for text in texts)
 
 
-def split_text(shell: str, text: str) -> list[str]:
-    """The texts of a shell's string holes, in order."""
-    return [piece for _, piece in _holes(shell, text)]
-
-
 def fill_strings(shell: str, text: str, style: Style) -> str:
     """The shell with its string holes filled from `text`."""
     if shell.count(HOLE_STRING) == 1 and HABIT not in shell and RUN not in shell:

@@ -21,10 +21,6 @@ class AgeBand:
     amounts: dict[str, int] = field(default_factory=dict)
 
 
-def open_findings() -> QuerySet[Finding]:
-    return Finding.objects.filter(state=FindingState.OPEN)
-
-
 def past_due(findings: QuerySet[Finding], *, now: datetime) -> QuerySet[Finding]:
     return findings.filter(state=FindingState.OPEN, due_at__lt=now)
 

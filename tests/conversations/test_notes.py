@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from conversations.errors import StoreError
 from conversations.models import ConversationNote
-from conversations.services.notes import LONGEST, erase_notes, write_note
+from conversations.services.notes import LONGEST, write_note
 from tests.conversations.conftest import NOW
 
 
@@ -35,18 +35,6 @@ def test_characters_that_the_database_refuses_become_marks(conversation, author)
     note = write_note(conversation_id=conversation.pk, author=author, text="a\x00b", now=NOW)
 
     assert "\x00" not in ConversationNote.objects.get(pk=note.pk).text
-
-
-def test_erasing_empties_the_words_of_these_conversations_only(make_conversation, author):
-    one, other = make_conversation(), make_conversation()
-    for conversation in (one, other):
-        write_note(conversation_id=conversation.pk, author=author, text="About Inês", ticket="SUP-1", now=NOW)
-
-    assert erase_notes(conversation_ids=[one.pk]) == 1
-    assert erase_notes(conversation_ids=[one.pk]) == 0
-
-    left = ConversationNote.objects.values_list("conversation_id", "text", "ticket")
-    assert set(left) == {(one.pk, "", ""), (other.pk, "About Inês", "SUP-1")}
 
 
 def test_a_note_goes_with_its_conversation(conversation, author):

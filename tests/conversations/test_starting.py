@@ -4,7 +4,7 @@ import pytest
 
 from conversations.models import Account, Conversation
 from conversations.services.accounts import ensure_account
-from conversations.services.starting import account_of, start_conversation
+from conversations.services.starting import start_conversation
 from conversations.vocabulary import Source
 from tests.conversations.conftest import NOW
 
@@ -17,7 +17,7 @@ def test_a_conversation_begins_empty(account):
     conversation.refresh_from_db()
     assert (conversation.head_seq, conversation.next_seq, conversation.source) == (None, 1, "application")
     assert (conversation.created_at, conversation.last_activity_at) == (NOW, NOW)
-    assert account_of(conversation_id=conversation.pk) == account
+    assert conversation.account == account
 
 
 def test_ids_sort_by_the_conversations_own_start(account):

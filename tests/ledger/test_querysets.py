@@ -8,7 +8,6 @@ from ledger.models import EffectUse, ToolEffect
 from ledger.querysets import (
     abandoned,
     abandoned_ids,
-    beside_calls,
     find_effects_by_reference,
     standings,
     totals,
@@ -118,10 +117,6 @@ def test_a_use_on_the_live_path_keeps_an_effect_alive(talk, buy):
     EffectUse.objects.create(conversation_id=talk.id, seq=seq, call_id="toolu_2", effect=first, used_at=LATER)
 
     assert list(abandoned()) == []
-    assert beside_calls(conversation_id=talk.id) == {
-        (first.call_seq, "toolu_1"): [first],
-        (seq, "toolu_2"): [first],
-    }
 
 
 def test_only_applied_effects_are_asked_for(talk, charge_card):

@@ -4,7 +4,7 @@ from django.db.models import Count
 from django.test import TestCase
 
 from ledger.models import Compensation, Dispute, GuardQuestion, ToolEffect, WebhookEvent
-from ledger.querysets import abandoned, not_paid_back, open_disputes_of, standings, totals
+from ledger.querysets import abandoned, not_paid_back, standings, totals
 from ledger.vocabulary import Standing
 from samples.company import processor_ids as ids
 from samples.company.ledger import load_ledger
@@ -83,7 +83,7 @@ class TestLedgerOfTheCompany(TestCase):
     def test_the_dispute_is_open_and_holds_its_conversation(self):
         charge = of(ids.JONAS_CHARGE)
 
-        [dispute] = open_disputes_of([charge.conversation_id])
+        [dispute] = Dispute.objects.filter(effect=charge, closed_at=None)
         assert (dispute.external_ref, Dispute.objects.count()) == (ids.JONAS_DISPUTE, 1)
 
     def test_a_refund_waits_for_a_decision_and_a_part_was_given_back(self):

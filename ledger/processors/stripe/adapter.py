@@ -1,7 +1,7 @@
 """Stripe as an adapter of the ledger: looks, refunds, lists. See docs/ledger.md for the order of looking."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import stripe
@@ -21,8 +21,6 @@ from ledger.vocabulary import EvidenceSource
 
 # What Stripe calls the reasons that people may choose; it takes no others.
 _REASONS = {"duplicate": "duplicate", "fraud": "fraudulent", "customer_request": "requested_by_customer"}
-# Stripe keeps events for thirty days.
-EVENTS_KEPT = timedelta(days=30)
 
 
 class StripeAdapter:

@@ -13,7 +13,7 @@ from ledger.reconciliation.desk import (
     reopen_finding,
     resolve_findings,
 )
-from ledger.reconciliation.querysets import ageing, open_findings, shares
+from ledger.reconciliation.querysets import ageing, shares
 from ledger.reconciliation.vocabulary import Resolution
 from tests.conversations.conftest import CUSTOMER, NOW
 from tests.conversations.schema.rows import name_of
@@ -53,11 +53,11 @@ def test_a_resolution_needs_a_reason_and_keeps_it_apart(findings, user):
     ids = [finding.pk for finding in findings]
     with pytest.raises(StoreError, match="why"):
         resolve_findings(ids=ids, resolution=Resolution.ACCEPTED, reason=" ", user=user, now=AFTER)
-    assert open_findings().count() == 2
+    assert Finding.objects.filter(state="open").count() == 2
 
     resolve_findings(ids=ids, resolution=Resolution.ACCEPTED, reason="test charges", user=user, now=AFTER)
 
-    assert open_findings().count() == 0
+    assert Finding.objects.filter(state="open").count() == 0
     assert set(FindingComment.objects.values_list("text", "event__action")) == {("test charges", "resolved")}
 
 
