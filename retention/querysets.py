@@ -2,7 +2,8 @@
 
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from access.reach import Reach
 from conversations.models import Account, Conversation
@@ -11,16 +12,19 @@ from retention.models import ErasureRequest, LegalHold
 
 
 def holds_within(reach: Reach) -> QuerySet[LegalHold]:
-    """Return the holds on what the reach holds; what has gone since is shown to those who see all."""
+    """Return the holds on what the reach holds; what has gone since is shown to those who see all.
+
+    The realm is asked of each hold, by key: holds are few, the conversations of a realm are not.
+    """
     rows = LegalHold.objects.select_related("placed_by", "release_requested_by", "released_by")
     if reach.sees_all:
         return rows
-    accounts = Account.objects.filter(reach.within("realm_id")).values("pk")
-    conversations = Conversation.objects.filter(reach.within("account__realm_id")).values("pk")
-    effects = ToolEffect.objects.filter(reach.within("realm_id")).values("pk")
-    return rows.filter(
-        Q(account_id__in=accounts) | Q(conversation_id__in=conversations) | Q(effect_id__in=effects)
+    realm = Coalesce(
+        Subquery(Account.objects.filter(pk=OuterRef("account_id")).values("realm_id")),
+        Subquery(ToolEffect.objects.filter(pk=OuterRef("effect_id")).values("realm_id")),
+        Subquery(Conversation.objects.filter(pk=OuterRef("conversation_id")).values("account__realm_id")),
     )
+    return rows.alias(realm=realm).filter(reach.within("realm"))
 
 
 def requests_within(reach: Reach) -> QuerySet[ErasureRequest]:
