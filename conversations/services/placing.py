@@ -22,7 +22,7 @@ from conversations.models import Conversation, Message
 from conversations.reads.digests import chain_at
 from conversations.services.blobs import has_large_payload
 from conversations.services.placing_statement import placing_statement
-from conversations.services.rows import call_rows, generation_row, message_rows, part_rows
+from conversations.services.rows import byte_array, call_rows, generation_row, message_rows, part_rows
 from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
 
 AT_HEAD = 0
@@ -169,12 +169,12 @@ def _execute(run: Run) -> Placed | None:
         "below": run.below,
         "count": len(run.messages),
         "now": run.now,
-        "dialect": run.dialect or "",
-        "branch_reason": run.branch_reason,
-        "head_reason": run.head_reason,
-        "actor_kind": run.actor.kind,
+        "dialect": run.dialect.value if run.dialect else "",
+        "branch_reason": run.branch_reason.value,
+        "head_reason": run.head_reason.value,
+        "actor_kind": run.actor.kind.value,
         "actor_id": run.actor.id,
-        "units": None if run.units is None else list(run.units),
+        "units": None if run.units is None else byte_array(run.units),
         # An answer below an answer is one turn with it: then the units alone do not continue the digest.
         "extends_turn": run.digests is None and run.messages[0].role == Role.ASSISTANT,
         "messages": message_rows(run.messages, digests=run.digests),

@@ -145,6 +145,11 @@ def _as_text(value: object) -> object:
     raise TypeError(f"no column holds a {type(value).__name__}")
 
 
+def byte_array(values: Iterable[bytes]) -> str:
+    """A bytea[] as PostgreSQL reads it from a text; the driver would ask of each item what it is."""
+    return "{" + ",".join(f'"\\\\x{value.hex()}"' for value in values) + "}"
+
+
 def _json(rows: Iterable[dict[str, Any]]) -> str:
     return orjson.dumps(list(rows)).decode()
 
