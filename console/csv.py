@@ -12,6 +12,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Final
 
+from django.http import StreamingHttpResponse
+
 # Spreadsheets take a file without this mark for one in an old encoding and garble "Inês".
 BYTE_ORDER_MARK: Final = "\ufeff"
 
@@ -50,6 +52,17 @@ def csv_lines(*, header: Iterable[object], rows: Iterable[Iterable[object]]) -> 
     yield BYTE_ORDER_MARK + writer.writerow([csvsafe(cell) for cell in header])
     for row in rows:
         yield writer.writerow([csvsafe(cell) for cell in row])
+
+
+def csv_answer(
+    *, name: str, header: Iterable[object], rows: Iterable[Iterable[object]]
+) -> StreamingHttpResponse:
+    """Return the lines as a download that streams; `name` is the file's, without its ending."""
+    return StreamingHttpResponse(
+        csv_lines(header=header, rows=rows),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
+    )
 
 
 def _neutral(text: str) -> str:

@@ -49,6 +49,12 @@ def titles_for(*, user: User, ids: Collection[UUID], now: datetime) -> Titles:
         return Titles(frozenset(reasons.values_list("conversation_id", flat=True)))
 
 
+def titles_in_list(ids: Collection[UUID], *, user: User, now: datetime) -> dict[UUID, str]:
+    """Return the titles of these conversations, for rows that have their times beside them; two queries."""
+    readable = titles_for(user=user, ids=ids, now=now)
+    return {found.pk: readable.in_list(found) for found in Conversation.objects.filter(pk__in=ids)}
+
+
 def title_of(conversation: Conversation, *, is_open: bool) -> str:
     """Return the title; of one that is untitled or not open, which it is and when it began."""
     if is_open and conversation.title.strip():

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
-from uuid import UUID
 
 import django_filters
 from django.contrib.auth.models import User
@@ -18,8 +17,8 @@ from console.composite_pages import number_column, page_by_columns, uuid_column
 from console.cost_pages.sums import CostLine, Cut
 from console.filtering import FilterGroup, filter_group
 from console.periods import Period, period_group
-from console.titles import titles_for
-from conversations.models import Conversation, Generation, ToolCall
+from console.titles import titles_in_list
+from conversations.models import Generation, ToolCall
 from conversations.paging import Page
 from conversations.reads.attempts import FAILED
 from conversations.vocabulary import GenerationStatus
@@ -121,9 +120,7 @@ def page_of_attempts(attempts: QuerySet[Generation], *, after: str, before: str)
 def rows_of(attempts: Iterable[Generation], *, user: User, now: datetime) -> list[Row]:
     """Return the rows of a page with the titles that `user` may read; two queries."""
     page = list(attempts)
-    ids: set[UUID] = {attempt.conversation_id for attempt in page}
-    readable = titles_for(user=user, ids=ids, now=now)
-    titles = {found.pk: readable.in_list(found) for found in Conversation.objects.filter(pk__in=ids)}
+    titles = titles_in_list({attempt.conversation_id for attempt in page}, user=user, now=now)
     return [Row(attempt, titles.get(attempt.conversation_id, "")) for attempt in page]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 import django_filters
 from django.contrib.auth.models import User
@@ -15,7 +14,7 @@ from django.http import QueryDict
 from access.reach import Reach
 from console.filtering import FilterGroup, filter_group
 from console.periods import Period, period_group
-from console.titles import titles_for
+from console.titles import titles_in_list
 from conversations.models import Conversation, ToolCall
 from conversations.vocabulary import CallStatus
 
@@ -72,9 +71,7 @@ def listed(reach: Reach, period: Period) -> QuerySet[ToolCall]:
 def rows_of(calls: Iterable[ToolCall], *, user: User, now: datetime) -> list[Row]:
     """Return the rows of a page with the titles that `user` may read; two queries."""
     page = list(calls)
-    ids: set[UUID] = {call.conversation_id for call in page}
-    readable = titles_for(user=user, ids=ids, now=now)
-    titles = {found.pk: readable.in_list(found) for found in Conversation.objects.filter(pk__in=ids)}
+    titles = titles_in_list({call.conversation_id for call in page}, user=user, now=now)
     return [Row(call, titles.get(call.conversation_id, "")) for call in page]
 
 

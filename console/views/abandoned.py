@@ -7,14 +7,12 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from access.addresses import address_of
-from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, holds, requires, staff_of
+from access.permissions import holds, requires, staff_of
 from access.reach import reach_of
 from access.reading import reading_rows, reads_customers
 from access.rights import RightName
-from access.services.logging import log_access
-from console.csv import csv_lines
+from console.csv import csv_answer
+from console.exporting import log_list_export
 from console.frame import frame_context
 from console.listing import list_context, read_page
 from console.reconciling.abandoned import CSV_HEADER, bands, csv_rows, listed, rows_of
@@ -51,17 +49,6 @@ def abandoned_charges(request: HttpRequest) -> HttpResponse:
 def abandoned_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Stream the list. The row in the access log stands before the first line leaves."""
     reach = reach_of(staff_of(request))
-    log_access(
-        actor=actor_of(request),
-        action=AccessAction.EXPORT,
-        target_kind=TargetKind.LIST,
-        target_id="abandoned",
-        now=timezone.now(),
-        address=address_of(request),
-    )
+    log_list_export(request, "abandoned")
     rows = reading_rows(reach, lambda: csv_rows(listed(reach)))
-    return StreamingHttpResponse(
-        csv_lines(header=CSV_HEADER, rows=rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="abandoned.csv"'},
-    )
+    return csv_answer(name="abandoned", header=CSV_HEADER, rows=rows)

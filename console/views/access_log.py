@@ -8,13 +8,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from access.addresses import address_of
 from access.models import AccessEntry
-from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, holds, requires, staff_of
+from access.permissions import holds, requires, staff_of
 from access.reach import reach_of
 from access.rights import RightName
-from access.services.logging import log_access
 from console.access_log import (
     CSV_HEADER,
     AccessLogFilter,
@@ -24,7 +21,8 @@ from console.access_log import (
     newest_id,
     rows_of,
 )
-from console.csv import csv_lines
+from console.csv import csv_answer
+from console.exporting import log_list_export
 from console.filtering import without
 from console.frame import frame_context
 from console.listing import kept, list_context, read_page
@@ -70,17 +68,5 @@ def access_log_csv(request: HttpRequest) -> StreamingHttpResponse:
     if not filters.is_valid():
         raise BadRequest("a filter of this list cannot be read")
     entries = filters.qs.filter(id__lte=newest_id(filters.qs))
-    log_access(
-        actor=actor_of(request),
-        action=AccessAction.EXPORT,
-        target_kind=TargetKind.LIST,
-        target_id="access log",
-        row_count=entries.count(),
-        now=timezone.now(),
-        address=address_of(request),
-    )
-    return StreamingHttpResponse(
-        csv_lines(header=CSV_HEADER, rows=csv_rows(entries)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="access-log.csv"'},
-    )
+    log_list_export(request, "access log", row_count=entries.count())
+    return csv_answer(name="access-log", header=CSV_HEADER, rows=csv_rows(entries))

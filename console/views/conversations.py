@@ -7,15 +7,13 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from access.addresses import address_of
-from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, holds, requires, staff_of
+from access.permissions import holds, requires, staff_of
 from access.reach import Reach, reach_of
 from access.reading import reading_rows, reads_customers
 from access.rights import RightName
-from access.services.logging import log_access
 from console.conversation_list import CSV_HEADER, csv_rows, filter_groups, listed, rows_of
-from console.csv import csv_lines
+from console.csv import csv_answer
+from console.exporting import log_list_export
 from console.filtering import without
 from console.filters import ListedConversationFilter
 from console.frame import frame_context
@@ -69,21 +67,10 @@ def conversations_csv(request: HttpRequest) -> StreamingHttpResponse:
     filters = _filters(request, reach)
     if not filters.is_valid():
         raise BadRequest("a filter of this list cannot be read")
-    log_access(
-        actor=actor_of(request),
-        action=AccessAction.EXPORT,
-        target_kind=TargetKind.LIST,
-        target_id="conversations",
-        now=timezone.now(),
-        address=address_of(request),
-    )
+    log_list_export(request, "conversations")
     sees_effects = holds(request.user, RightName.READ_EFFECTS)
     rows = reading_rows(reach, lambda: csv_rows(filters.qs, sees_effects=sees_effects))
-    return StreamingHttpResponse(
-        csv_lines(header=CSV_HEADER, rows=rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="conversations.csv"'},
-    )
+    return csv_answer(name="conversations", header=CSV_HEADER, rows=rows)
 
 
 def _filters(request: HttpRequest, reach: Reach) -> ListedConversationFilter:

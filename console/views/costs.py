@@ -11,13 +11,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from access.addresses import address_of
-from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, holds, requires, staff_of
+from access.permissions import holds, requires, staff_of
 from access.reach import reach_of
 from access.reading import reading_as, reads_customers
 from access.rights import RightName
-from access.services.logging import log_access
 from console.cost_pages.attempts import (
     AttemptFilter,
     filter_groups,
@@ -27,7 +24,8 @@ from console.cost_pages.attempts import (
     rows_of,
 )
 from console.cost_pages.sums import Costs, Cut, read_abandoned, read_costs, read_lines
-from console.csv import csv_lines
+from console.csv import csv_answer
+from console.exporting import log_list_export
 from console.filtering import filter_group
 from console.frame import frame_context
 from console.listing import kept, list_context
@@ -127,15 +125,7 @@ def costs_csv(request: HttpRequest) -> StreamingHttpResponse:
     reach = reach_of(staff_of(request))
     with reading_as(reach):
         lines = read_lines(period=period, reach=reach, cut=cut)
-    log_access(
-        actor=actor_of(request),
-        action=AccessAction.EXPORT,
-        target_kind=TargetKind.LIST,
-        target_id="costs",
-        row_count=len(lines),
-        now=timezone.now(),
-        address=address_of(request),
-    )
+    log_list_export(request, "costs", row_count=len(lines))
     rows = (
         (
             *(line.key, line.second, line.attempts, line.failed, line.cost, line.failed_cost),
@@ -143,11 +133,7 @@ def costs_csv(request: HttpRequest) -> StreamingHttpResponse:
         )
         for line in lines
     )
-    return StreamingHttpResponse(
-        csv_lines(header=CSV_HEADER, rows=rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="costs-by-{cut}.csv"'},
-    )
+    return csv_answer(name=f"costs-by-{cut}", header=CSV_HEADER, rows=rows)
 
 
 @never_cache

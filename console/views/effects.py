@@ -20,7 +20,8 @@ from access.reach import reach_of
 from access.reading import as_application, reading_rows, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
-from console.csv import csv_lines
+from console.csv import csv_answer
+from console.exporting import log_list_export
 from console.filtering import without
 from console.finance.chain import Chain, read_chain
 from console.finance.effect_list import CSV_HEADER, EffectFilter, csv_rows, filter_groups, listed, rows_of
@@ -102,18 +103,9 @@ def effects_csv(request: HttpRequest) -> StreamingHttpResponse:
     filters = EffectFilter(request.GET, queryset=listed(reach))
     if not filters.is_valid():
         raise BadRequest("a filter of this list cannot be read")
-    log_access(
-        actor=actor_of(request),
-        action=AccessAction.EXPORT,
-        target_kind=TargetKind.LIST,
-        target_id="effects",
-        now=timezone.now(),
-        address=address_of(request),
-    )
-    return StreamingHttpResponse(
-        csv_lines(header=CSV_HEADER, rows=reading_rows(reach, lambda: csv_rows(filters.qs))),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="effects.csv"'},
+    log_list_export(request, "effects")
+    return csv_answer(
+        name="effects", header=CSV_HEADER, rows=reading_rows(reach, lambda: csv_rows(filters.qs))
     )
 
 

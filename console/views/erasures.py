@@ -19,7 +19,7 @@ from access.permissions import holds as has_right
 from access.reach import reach_of
 from access.rights import RightName
 from access.services.logging import log_access
-from console.csv import csv_lines
+from console.csv import csv_answer
 from console.frame import frame_context
 from console.listing import list_context, read_page
 from console.masking import masked_email, masked_name
@@ -199,10 +199,8 @@ def copies_csv(request: HttpRequest, request_id: UUID) -> StreamingHttpResponse:
         now=timezone.now(),
         address=address_of(request),
     )
-    return StreamingHttpResponse(
-        csv_lines(header=("provider", "kind", "id", "state"), rows=iter(rows)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{found.number}-copies.csv"'},
+    return csv_answer(
+        name=f"{found.number}-copies", header=("provider", "kind", "id", "state"), rows=iter(rows)
     )
 
 

@@ -8,14 +8,12 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from access.addresses import address_of
-from access.models.log import AccessAction, TargetKind
-from access.permissions import actor_of, holds, requires, staff_of
+from access.permissions import holds, requires, staff_of
 from access.reach import reach_of
 from access.reading import reading_rows, reads_customers
 from access.rights import RightName
-from access.services.logging import log_access
-from console.csv import csv_lines
+from console.csv import csv_answer
+from console.exporting import log_list_export
 from console.filtering import without
 from console.frame import frame_context
 from console.listing import beside, list_context, read_page
@@ -102,20 +100,9 @@ def findings_csv(request: HttpRequest) -> StreamingHttpResponse:
     if not filters.is_valid():
         raise BadRequest("a filter of this list cannot be read")
     now = timezone.now()
-    log_access(
-        actor=actor_of(request),
-        action=AccessAction.EXPORT,
-        target_kind=TargetKind.LIST,
-        target_id="findings",
-        now=now,
-        address=address_of(request),
-    )
+    log_list_export(request, "findings")
     rows = reading_rows(reach_of(staff_of(request)), lambda: csv_rows(filters.qs, now=now))
-    return StreamingHttpResponse(
-        csv_lines(header=CSV_HEADER, rows=rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="findings.csv"'},
-    )
+    return csv_answer(name="findings", header=CSV_HEADER, rows=rows)
 
 
 @never_cache

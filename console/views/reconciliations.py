@@ -18,7 +18,7 @@ from access.reach import reach_of
 from access.reading import as_application, reading_rows, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
-from console.csv import csv_lines
+from console.csv import csv_answer
 from console.filtering import filter_group
 from console.frame import frame_context
 from console.listing import list_context, read_page
@@ -152,11 +152,7 @@ def reconciliation_csv(request: HttpRequest, run_id: UUID) -> StreamingHttpRespo
     run = _found(request, run_id)
     _log_export(request, run)
     rows = reading_rows(reach_of(staff_of(request)), lambda: csv_rows(run))
-    return StreamingHttpResponse(
-        csv_lines(header=CSV_HEADER, rows=rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="reconciliation.csv"'},
-    )
+    return csv_answer(name="reconciliation", header=CSV_HEADER, rows=rows)
 
 
 @never_cache

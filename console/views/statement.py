@@ -19,7 +19,7 @@ from access.reach import reach_of
 from access.reading import reading_rows, reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
-from console.csv import csv_lines
+from console.csv import csv_answer
 from console.finance.statement import CSV_HEADER, csv_rows, lines_of, sums_of
 from console.frame import frame_context
 from console.periods import period_group, read_period
@@ -70,11 +70,7 @@ def account_statement_csv(request: HttpRequest, account_id: UUID) -> StreamingHt
         reach_of(staff_of(request)),
         lambda: csv_rows(lines_of(found.pk, since=period.since, until=period.until)),
     )
-    return StreamingHttpResponse(
-        csv_lines(header=CSV_HEADER, rows=rows),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="statement-{found.pk.hex[-8:]}.csv"'},
-    )
+    return csv_answer(name=f"statement-{found.pk.hex[-8:]}", header=CSV_HEADER, rows=rows)
 
 
 def _csv_url(request: HttpRequest, found: Account, query: str) -> str:
