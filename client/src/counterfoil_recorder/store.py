@@ -6,7 +6,7 @@ from typing import Final
 
 import httpx2
 
-from counterfoil_recorder.errors import ConfigurationError
+from counterfoil_recorder.connecting import connect
 from counterfoil_recorder.exchanges import Parcel, to_multipart
 
 log = logging.getLogger(__name__)
@@ -50,20 +50,8 @@ class Store:
     """Safe for several threads."""
 
     def __init__(self, *, url: str, key: str, timeout: float) -> None:
-        bare = url.strip().rstrip("/")
-        if not bare.startswith(("http://", "https://")):
-            raise ConfigurationError(
-                f"the store's address begins with https:// or http://, not {bare[:40]!r}"
-            )
-        if not key.isascii() or not key.isprintable() or not key.strip():
-            raise ConfigurationError("the store's key must be plain printable characters")
         self._timeout = timeout
-        self._client = httpx2.Client(
-            base_url=bare,
-            headers={"Authorization": f"Bearer {key.strip()}", "User-Agent": "counterfoil-recorder"},
-            timeout=timeout,
-            limits=httpx2.Limits(max_connections=4, keepalive_expiry=60),
-        )
+        self._client = connect(url=url, key=key, timeout=timeout, agent="counterfoil-recorder", most=4)
 
     def send(self, parcel: Parcel) -> Answer:
         media_type, body = to_multipart(parcel)

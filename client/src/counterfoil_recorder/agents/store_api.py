@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import httpx2
 
-from counterfoil_recorder.errors import ConfigurationError, RecorderError, StoreUnavailable
+from counterfoil_recorder.connecting import connect
+from counterfoil_recorder.errors import RecorderError, StoreUnavailable
 from counterfoil_recorder.waits import scattered
 
 _FIRST_WAIT: Final = 0.1
@@ -40,19 +41,9 @@ class StoreApi:
     """
 
     def __init__(self, *, url: str, key: str, timeout: float, patience: float) -> None:
-        bare = url.strip().rstrip("/")
-        if not bare.startswith(("http://", "https://")):
-            raise ConfigurationError(
-                f"the store's address begins with https:// or http://, not {bare[:40]!r}"
-            )
-        if not key.isascii() or not key.isprintable() or not key.strip():
-            raise ConfigurationError("the store's key must be plain printable characters")
         self._patience = patience
-        self._client = httpx2.Client(
-            base_url=f"{bare}/api/v1",
-            headers={"Authorization": f"Bearer {key.strip()}", "User-Agent": "counterfoil-agents"},
-            timeout=timeout,
-            limits=httpx2.Limits(max_connections=32, keepalive_expiry=60),
+        self._client = connect(
+            url=url, key=key, timeout=timeout, agent="counterfoil-agents", most=32, path="/api/v1"
         )
 
     def get(self, path: str, **parameters: str | int) -> Any:
