@@ -33,7 +33,7 @@ def test_a_repeated_beginning_changes_nothing():
 
 def test_a_beginning_with_its_members_in_the_event_itself_counts_the_same():
     usage = {"input_tokens": 40, "cache_read_input_tokens": 0, "output_tokens": 1}
-    events = [
+    events: list[dict] = [
         {"type": "message_start", "usage": usage},
         {"type": "message_delta", "usage": {"output_tokens": 18}},
         {
