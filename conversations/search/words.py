@@ -1,14 +1,17 @@
 """Words in what was said and returned: words, "phrases", -not, prefix*.
 
 Words are compared as they are written, without stemming: the store holds every
-language. Where a language has no spaces, pairs of characters find the places
-and the text itself is asked whether the term stands there.
+language. One that is typed with an accent is looked for in both of its Unicode
+forms, as keyboards and file names differ in them. Where a language has no spaces,
+pairs of characters find the places and the text itself is asked whether the term
+stands there.
 """
 
 import json
 import re
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -22,7 +25,8 @@ LIMIT = 50
 # More places than this are not weighed against each other: the newest of the first found are shown.
 MOST_PLACES = 2000
 _TERM = re.compile(r'(-?)"([^"]*)"|(-?)(\S+)')
-_PREFIX = re.compile(r"\W*(\w+)\*\W*")
+# A mark that is written over the letter before it belongs to the word.
+_PREFIX = re.compile(r"\W*(\w[\w\u0300-\u036f]*)\*\W*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +139,24 @@ def _sought(terms: Sequence[Term]) -> tuple[str, list[Any]]:
     query = " && ".join(_tsquery(term) for term in spaced) if has_words else "NULL::tsquery"
     holding = [term.text for term in unspaced if not term.is_excluded]
     lacking = [term.text for term in unspaced if term.is_excluded]
-    return query, [*(_lexemes(term) for term in spaced if has_words), pairs, holding, lacking]
+    words = [lexemes for term in spaced if has_words for lexemes in _lexemes(term)]
+    return query, [*words, pairs, holding, lacking]
 
 
 def _tsquery(term: Term) -> str:
     function = "phraseto_tsquery" if term.is_phrase or not term.is_prefix else "to_tsquery"
-    query = f"{function}('simple', %s)"
-    return f"!! {query}" if term.is_excluded else query
+    query = " || ".join(f"{function}('simple', %s)" for _ in _spellings(term))
+    return f"!! ({query})" if term.is_excluded else f"({query})"
 
 
-def _lexemes(term: Term) -> str:
-    return f"{term.text}:*" if term.is_prefix else term.text
+def _lexemes(term: Term) -> list[str]:
+    return [f"{spelling}:*" if term.is_prefix else spelling for spelling in _spellings(term)]
+
+
+def _spellings(term: Term) -> list[str]:
+    """The term as it is typed, and in each Unicode form that it has besides."""
+    forms = (term.text, unicodedata.normalize("NFC", term.text), unicodedata.normalize("NFD", term.text))
+    return list(dict.fromkeys(forms))
 
 
 def _narrowed(within: Within) -> str:
@@ -187,7 +198,8 @@ SNIPPET = 240
 
 def cut_snippet(text: str, terms: Sequence[Term]) -> tuple[str, list[tuple[int, int]]]:
     """Cut the stretch around the first term found, and say where in it the terms stand."""
-    pattern = re.compile("|".join(_as_pattern(term) for term in terms), re.IGNORECASE)
+    spelt = [replace(term, text=spelling) for term in terms for spelling in _spellings(term)]
+    pattern = re.compile("|".join(_as_pattern(term) for term in spelt), re.IGNORECASE)
     first = pattern.search(text)
     start = max(0, (first.start() if first else 0) - SNIPPET // 3)
     if start:

@@ -1,4 +1,5 @@
 import json
+import unicodedata
 from datetime import timedelta
 
 import pytest
@@ -60,6 +61,20 @@ def test_words_are_found_in_any_order_whatever_their_case(say):
     assert seqs("hotel") == [1, 2]
     assert seqs("twice hotel") == [1]
     assert seqs("größenbach") == [1]
+
+
+@pytest.mark.parametrize("typed", ["NFC", "NFD"])
+def test_words_with_accents_are_found_in_both_of_their_unicode_forms(say, typed):
+    said = "The café in Größenbach was closed"
+    say(unicodedata.normalize("NFC", said), unicodedata.normalize("NFD", said), "The cafe was open")
+
+    def seqs_of(text):
+        return seqs(unicodedata.normalize(typed, text))
+
+    assert seqs_of("café") == seqs_of("größen*") == seqs_of('"café in Größenbach"') == [1, 2]
+    assert seqs_of("was -café") == [3]
+    hits = search_words(text=unicodedata.normalize(typed, "café"), within=EVERYWHERE)
+    assert [hit.snippet[start:end][:4] for hit in hits for start, end in hit.marks[:1]] == ["cafe", "café"]
 
 
 def test_phrases_exclusions_and_prefixes(say):
