@@ -211,8 +211,14 @@ class Exchange(models.Model):
     pk = models.CompositePrimaryKey("realm_id", "exchange_id")
     realm = models.ForeignKey(Realm, models.DO_NOTHING, related_name="+", db_index=False)
     exchange_id = models.CharField(max_length=255)
-    conversation = models.ForeignKey(Conversation, models.DB_CASCADE, related_name="+")
+    conversation = models.ForeignKey(Conversation, models.DB_CASCADE, related_name="+", db_index=False)
     number = models.IntegerField()
+
+    class Meta:
+        indexes = [
+            # The keys by which it goes: with its conversation, and with its attempt.
+            models.Index(fields=["conversation", "number"], name="exchange_attempt"),
+        ]
 
     def __str__(self) -> str:
         return self.exchange_id
