@@ -111,35 +111,29 @@ def read_page(*, conversation: Conversation, opening: Opening, asked: Asked) -> 
         is_open=opening.is_open,
         abandoned=() if as_of else set(path) - set(live),
     )
-    head = path[-1] if as_of and path else conversation.head_seq
+    move = as_of.move if as_of else None
+    sight = Sight(
+        path=path if as_of else live,
+        head=path[-1] if as_of and path else conversation.head_seq,
+        head_word="head then" if as_of else "head",
+        here=asked.message,
+        later=later,
+        money=_by_message(effects),
+    )
     return ConversationPage(
         conversation=conversation,
         tree=tree,
         thread=thread,
         is_live=path == live,
         totals=totals_of(conversation_id, tree, live=live, effects=effects),
-        tree_map=draw(
-            tree,
-            Sight(
-                path=path if as_of else live,
-                head=head,
-                head_word="head then" if as_of else "head",
-                here=asked.message,
-                later=later,
-                money=_by_message(effects),
-            ),
-        ),
-        log=lines_of(
-            moves, tree, picked=as_of.move.number if as_of and as_of.move else None, whole=asked.all_moves
-        )
-        if moves
-        else (),
+        tree_map=draw(tree, sight),
+        log=lines_of(moves, tree, picked=move and move.number, whole=asked.all_moves) if moves else (),
         effects=effects,
         notes=_notes(conversation_id),
         quarantine=_quarantined(conversation_id) if conversation.replay_obstacle else (),
         as_of=as_of,
         as_of_trouble=trouble,
-        is_head_gone=bool(as_of and as_of.move and as_of.move.head_seq not in tree),
+        is_head_gone=move is not None and move.head_seq not in tree,
         is_head_repaired=bool(moves) and _is_repair(moves[0], conversation),
         later=later_turns,
         later_count=len(later),

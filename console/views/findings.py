@@ -58,6 +58,7 @@ def findings(request: HttpRequest) -> HttpResponse:
     latest = latest_run(reach.within("realm_id"))
     every = Finding.objects.filter(reach.within("realm_id"))
     bands = ageing(every, now=now)
+    may_settle, may_export = (holds(user, right) for right in (RightName.RESOLVE_FINDINGS, RightName.EXPORT))
     context = frame_context(
         request,
         now=now,
@@ -77,12 +78,10 @@ def findings(request: HttpRequest) -> HttpResponse:
         "waiting_count": waiting_rows(latest).count() if latest else 0,
         "shares": shares(every, user_id=user.pk, now=now),
         "latest": latest,
-        "may_settle": holds(user, RightName.RESOLVE_FINDINGS),
+        "may_settle": may_settle,
         "may_ask": holds(user, RightName.REQUEST_COMPENSATION),
-        "owners": possible_owners() if holds(user, RightName.RESOLVE_FINDINGS) else [],
-        "csv": reverse("console:findings-csv") + without(request.GET)
-        if holds(user, RightName.EXPORT)
-        else "",
+        "owners": possible_owners() if may_settle else [],
+        "csv": reverse("console:findings-csv") + without(request.GET) if may_export else "",
         # The oldest stand first, so the next page holds newer ones.
         "newer": beside(request.GET, "after", page.older),
         "older": beside(request.GET, "before", page.newer),
