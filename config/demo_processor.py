@@ -19,13 +19,20 @@ PORT = 12111
 
 @dataclass(frozen=True, slots=True)
 class DemoProcessor:
-    port: int
+    """Where it will listen; the port is held from the first step of the set-up to its start."""
+
+    held: ports.Held
     api_key: str
     webhook_secret: str
     books: Path
 
+    @property
+    def port(self) -> int:
+        return self.held.port
+
     def command(self, *, host: str, port: int) -> list[str]:
-        """Return how it is started; it sends its events to the server that listens there."""
+        """Return how it is started, at once; it sends its events to the server that listens there."""
+        self.held.release()
         web = f"http://{_reached_at(host)}:{port}"
         return [
             *(sys.executable, "-m", "samples.processor", "--port", str(self.port)),
@@ -66,7 +73,7 @@ def arrange() -> DemoProcessor | None:
     if not is_demo or os.environ.get("STRIPE_API_KEY") or importlib.util.find_spec("samples") is None:
         return None
     processor = DemoProcessor(
-        port=ports.choose(preferred=PORT),
+        held=ports.hold(preferred=PORT),
         api_key=f"sk_test_{secrets.token_hex(12)}",
         webhook_secret=f"whsec_{secrets.token_hex(16)}",
         books=embedded.VAR / "demo" / "processor.sqlite3",

@@ -1,6 +1,7 @@
 """Which port a server may listen on."""
 
 import socket
+from dataclasses import dataclass
 
 
 def is_free(port: int, *, host: str = "127.0.0.1") -> bool:
@@ -22,3 +23,30 @@ def choose(*, preferred: int | None) -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     return port
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A port that nobody else is given until its server starts: `release` right before that."""
+
+    port: int
+    holder: socket.socket
+
+    def release(self) -> None:
+        self.holder.close()
+
+
+def hold(*, preferred: int) -> Held:
+    """Keep the preferred port, or one that the system says is free, for a server that starts later.
+
+    Bound without SO_REUSEADDR, so that every other probe meets it, `is_free` too.
+    """
+    for port in (preferred, 0):
+        holder = socket.socket()
+        try:
+            holder.bind(("127.0.0.1", port))
+        except OSError:
+            holder.close()
+            continue
+        return Held(holder.getsockname()[1], holder)
+    raise OSError("the system has no free port")

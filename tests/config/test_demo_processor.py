@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from config import demo_processor
+from config import demo_processor, ports
 from jobs.models import JobRun
 
 
@@ -44,6 +44,21 @@ def test_a_demo_is_told_where_its_sandbox_is(clean):
     assert os.environ["STRIPE_API_KEY"] == found.api_key
     assert os.environ["STRIPE_API_BASE"] == f"http://127.0.0.1:{found.port}"
     assert os.environ["STRIPE_WEBHOOK_SECRET"] == found.webhook_secret
+
+
+def test_two_demos_that_are_set_up_at_once_do_not_share_a_port(clean):
+    clean.setenv("COUNTERFOIL_DEMO", "1")
+    first = demo_processor.arrange()
+    clean.delenv("STRIPE_API_KEY")
+
+    second = demo_processor.arrange()
+
+    assert first is not None
+    assert second is not None
+    assert first.port != second.port
+    assert not ports.is_free(first.port)
+    first.command(host="127.0.0.1", port=8000)
+    assert ports.is_free(first.port)
 
 
 @pytest.mark.parametrize(
