@@ -16,7 +16,7 @@ from retention.vocabulary import Blocker, DataClass, PolicyAction
 
 BYTES_LIMIT = 64 * 1024 * 1024
 _HAS_SOME = "AND EXISTS (SELECT FROM conversations_rawbody r WHERE r.conversation_id = c.id)"
-_FIRST = ["-infinity", "00000000-0000-0000-0000-000000000000"]
+FIRST = ["-infinity", "00000000-0000-0000-0000-000000000000"]
 
 
 def take_of_conversations(ask: Ask) -> Taken:
@@ -37,14 +37,14 @@ def take_of_conversations(ask: Ask) -> Taken:
         cursor.execute("SELECT count(*) FROM conversations_rawbody WHERE conversation_id = ANY(%s)", [free])
         if cursor.fetchone()[0] > len(ids):
             # The rest of this page is the next batch, and counted there.
-            taken = Taken(ask.after or ["idle", *_FIRST])
+            taken = Taken(ask.after or ["idle", *FIRST])
     taken.count_all(delete_raw_bodies(ids))
     taken.count("gone", len(ids))
     return taken
 
 
 # A webhook that nobody has worked on is still needed, and so is the evidence of what is held.
-_NOBODYS = f"""
+NOBODYS = f"""
 SELECT r.id, r.created_at FROM conversations_rawbody r
 LEFT JOIN conversations_account a ON a.id = r.account_id
 {DAYS_JOIN}
@@ -69,10 +69,10 @@ def take_nobodys(ask: Ask) -> Taken:
         return Taken()
     with connection.cursor() as cursor:
         cursor.execute(
-            _NOBODYS,
+            NOBODYS,
             [
                 *layers.arrays(PolicyAction.PURGE),
-                *(ask.after or _FIRST),
+                *(ask.after or FIRST),
                 ask.now,
                 layers.default_days(PolicyAction.PURGE),
                 ask.limit,

@@ -14,9 +14,12 @@ from ledger.services.detaching import detach_effects
 from ledger.services.settling import settle_effect
 from retention.erasure.steps import money
 from retention.erasure.subject import read_subject
+from retention.layers import load_layers
 from retention.models import LegalHold
+from retention.purging import raw_bodies
 from retention.services.holds import place_hold
-from tests.conversations.schema.rows import execute, refused
+from retention.vocabulary import DataClass, PolicyAction
+from tests.conversations.schema.rows import execute, fetch, refused
 from tests.ledger.seen import AGENT, charged
 from tests.retention.conftest import NOW, remaining
 from tests.retention.desk import erased, request_for
@@ -123,3 +126,14 @@ def test_a_hold_on_the_account_waits_for_an_erasure_of_its_money(of_nobody, offi
 
     assert ToolEffect.objects.get().account_id is None
     assert (LegalHold.objects.count(), remaining()) == (0, set())
+
+
+def test_the_purge_finds_nobodys_raw_bodies_by_their_age():
+    layers = load_layers(data_class=DataClass.RAW_BODIES, now=NOW)
+    given = [*layers.arrays(PolicyAction.PURGE), *raw_bodies.FIRST, NOW, 30, 200]
+    execute("SET LOCAL enable_seqscan = off")
+
+    plan = "\n".join(row[0] for row in fetch(f"EXPLAIN {raw_bodies.NOBODYS}", *given))
+
+    assert "rawbody_nobodys" in plan
+    assert "Sort" not in plan
