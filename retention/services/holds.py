@@ -10,12 +10,10 @@ of `user` and `key`. It is released by a person.
 """
 
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
 
 from access.actors import Actor, ActorKind
 from access.models import ApiKey
@@ -191,14 +189,12 @@ def _write_step(
 
 def _realm_of(hold: LegalHold) -> int | None:
     """Return the realm of what is held: a line of none is shown in every realm."""
-    found: QuerySet[Any, Any]
     if hold.account_id is not None:
-        found = Account.objects.filter(pk=hold.account_id).values_list("realm_id")
-    elif hold.effect_id is not None:
-        found = ToolEffect.objects.filter(pk=hold.effect_id).values_list("realm_id")
-    else:
-        found = Conversation.objects.filter(pk=hold.conversation_id).values_list("account__realm_id")
-    return next((realm_id for (realm_id,) in found), None)
+        return Account.objects.values_list("realm_id", flat=True).filter(pk=hold.account_id).first()
+    if hold.effect_id is not None:
+        return ToolEffect.objects.values_list("realm_id", flat=True).filter(pk=hold.effect_id).first()
+    held = Conversation.objects.filter(pk__in=[hold.conversation_id])
+    return held.values_list("account__realm_id", flat=True).first()
 
 
 def _actor(user: User | None, key: ApiKey | None) -> Actor:
