@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 
+from console.finance.repeats import Repeat, repeats_of
 from console.thread.links import page_url
 from conversations.models import Conversation, Generation, HeadMove, ToolCall
 from conversations.reads.path import path_seqs
@@ -24,7 +25,7 @@ from ledger.models import (
     ToolPolicy,
 )
 from ledger.processors import key_life
-from ledger.querysets import probable_duplicates, standings
+from ledger.querysets import standings
 from ledger.services.compensating import left_of
 from ledger.vocabulary import CompensationState, KeyScope, Standing
 
@@ -65,7 +66,7 @@ class Chain:
     call: ToolCall | None
     attempt: Generation | None
     left_at: HeadMove | None
-    duplicates: Sequence[ToolEffect]
+    repeats: Sequence[Repeat]
     policy: ToolPolicy | None
     question: GuardQuestion | None
     moves: Sequence[EffectMove]
@@ -122,7 +123,7 @@ def read_chain(effect: ToolEffect) -> Chain:
         call=call,
         attempt=_attempt(call),
         left_at=_left_at(effect) if standing == Standing.ABANDONED else None,
-        duplicates=list(probable_duplicates(effect)[:_MOST]),
+        repeats=repeats_of(effect, most=_MOST),
         policy=ToolPolicy.objects.filter(realm_id=effect.realm_id, name=effect.tool_name).first(),
         question=_question(effect),
         moves=list(effect.moves.order_by("number")),

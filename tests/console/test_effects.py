@@ -8,15 +8,20 @@ import pytest
 
 from access.models import AccessEntry, Realm
 from access.rights import RoleName
+from console.markup.times import duration
 from conversations.currency import AmountError
 from conversations.drafts import MessageDraft
 from conversations.services.appending import edit_message
+from conversations.services.tool_results import answer_calls
 from conversations.vocabulary import Role
 from ledger.filters import read_amount
 from ledger.models import ToolEffect
+from ledger.services.beginning import begin_effect
+from ledger.services.questions import answer_question
+from ledger.services.sending import mark_sent
 from tests.console import money
 from tests.console.conftest import CUSTOMER, NOW
-from tests.conversations.drafts import user
+from tests.conversations.drafts import results, user
 
 # The session, the user, two of permissions, the reach, the page, where its effects stand, the header's staff.
 # Five more let the whole of it read as the reader, in one transaction.
@@ -172,6 +177,56 @@ def test_an_effect_is_a_chain_from_the_call_to_the_money(log_in, charge, django_
     assert page.count("<h3>") == 8
     assert effect.idempotency_key[:40] in page
     assert AccessEntry.objects.filter(action="open", target_kind="effect").count() == 2
+
+
+@pytest.fixture
+def charged_twice(make_conversation, say, registrar):
+    """A charge whose answer never came, and the same again 33 seconds later; both went through."""
+
+    def make(*, is_known: bool) -> tuple[ToolEffect, ToolEffect]:
+        conversation = make_conversation()
+        money.register_tool(conversation, registrar)
+        say(conversation, user())
+        first = money.begin(conversation, say(conversation, calling("toolu_1")), "toolu_1")
+        mark_sent(effect_id=first.pk, now=NOW)
+        if is_known:
+            money.settle(first, "ch_080")
+        answer = {"conversation_id": conversation.pk, "message": results("toolu_1"), "actor": CUSTOMER}
+        answer_calls(**answer, now=NOW + timedelta(seconds=30))
+        seq, later = say(conversation, calling("toolu_2")), NOW + timedelta(seconds=33)
+        begin = {"conversation_id": conversation.pk, "seq": seq, "call_id": "toolu_2", "actor": money.AGENT}
+        question = begin_effect(**begin, now=later).question
+        answer_question(question_id=question.pk, is_allowed=True, user=registrar, now=later)
+        second = money.settle(begin_effect(**begin, now=later).effect, "ch_081", now=later)
+        return (first if is_known else money.settle(first, "ch_080", now=later)), second
+
+    return make
+
+
+def calling(call_id):
+    return MessageDraft(role=Role.ASSISTANT, parts=[money.charging(call_id)])
+
+
+def test_a_charge_repeated_before_its_outcome_was_known_is_called_a_probable_duplicate(log_in, charged_twice):
+    first, second = charged_twice(is_known=False)
+    client = log_in(RoleName.FINANCE)
+
+    pages = [client.get(f"/effects/{one.pk}/").content.decode() for one in (first, second)]
+
+    assert all("Probable duplicate" in page for page in pages)
+    gap = duration(timedelta(seconds=33))
+    for page, (other, when) in zip(pages, [("ch_081", "later"), ("ch_080", "before")], strict=True):
+        assert other in page
+        assert f"{gap} {when}, while nobody knew how the first had ended" in page
+
+
+def test_a_second_purchase_after_the_first_was_settled_is_only_named(log_in, charged_twice):
+    first, _ = charged_twice(is_known=True)
+
+    page = log_in(RoleName.FINANCE).get(f"/effects/{first.pk}/").content.decode()
+
+    assert "The same was asked for by another call" in page
+    assert "Probable duplicate" not in page
 
 
 def test_an_abandoned_charge_says_which_move_left_it(log_in, abandoned):
