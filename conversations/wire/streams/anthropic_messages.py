@@ -16,14 +16,7 @@ from conversations.wire.anthropic_blocks import RULES
 from conversations.wire.blocks import cut_content
 from conversations.wire.pairing import settle_calls
 from conversations.wire.shapes import COMPACT, ParsedResponse, WireError
-from conversations.wire.slices import (
-    Member,
-    Sliced,
-    read_json,
-    read_list,
-    read_object,
-    slice_json,
-)
+from conversations.wire.slices import Member, Sliced, read_json, read_list, read_object, slice_json
 from conversations.wire.streams.events import DONE, Event, plain_error
 from conversations.wire.streams.raw_json import (
     RawObject,
