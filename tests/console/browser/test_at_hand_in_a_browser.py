@@ -69,6 +69,17 @@ def test_a_button_can_be_read_while_it_has_the_focus(open_page, support, address
     assert {name: ratio for name, ratio in ratios.items() if ratio < 4.5} == {}
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_a_field_suggests_has_the_colour_of_help(open_page, support, address, scheme):
+    page = open_page("/conversations/", user=support, scheme=scheme)
+
+    suggested = page.get_by_label("Active until").evaluate(
+        "it => getComputedStyle(it, '::placeholder').color"
+    )
+
+    assert suggested == page.locator(".titles h2").evaluate("it => getComputedStyle(it).color")
+
+
 def test_what_is_revealed_stands_in_place_of_the_mask_and_has_the_focus(
     open_page, support, address, complaints
 ):
