@@ -1,8 +1,7 @@
 """A conversation, and the log of what its customer saw."""
 
 from django.db import models
-from django.db.models import F, Q
-from django.db.models.functions import NullIf
+from django.db.models import Q
 
 from access.actors import ActorKind
 from conversations.models.account import Account
@@ -98,7 +97,7 @@ class HeadMove(models.Model):
 
     Written in the transaction that moves the head; never updated, and deleted
     only with its conversation. Holds ids, numbers, times and closed choices,
-    never words. `prev` lets the database refuse a gap in the numbers.
+    never words.
     """
 
     pk = models.CompositePrimaryKey("conversation_id", "number")
@@ -112,9 +111,6 @@ class HeadMove(models.Model):
     moved_by_id = models.CharField(max_length=64, blank=True, default="", db_default="")
     reason = models.CharField(max_length=16, choices=HeadMoveReason)
     written_order = models.BigIntegerField(db_default=NextInOrder(), editable=False)
-    prev = models.GeneratedField(
-        expression=NullIf(F("number") - 1, 0), output_field=models.IntegerField(), db_persist=True
-    )
 
     class Meta:
         constraints = [
