@@ -14,9 +14,10 @@ from conversations.drafts import PartDraft
 from conversations.models import Conversation, Generation, MessagePart, RawBody
 from conversations.redaction.cutting import cut_body, cut_text
 from conversations.redaction.drafts import cut_part, note_part_cuts, spans_of
+from conversations.replay import ReplayError, request_body_of
 from conversations.services.blobs import keep_large_payload, read_blob
 from conversations.services.raw_bodies import open_raw_body
-from conversations.vocabulary import PartBytes, PartType, SecretKind
+from conversations.vocabulary import BodyProof, PartBytes, PartType, SecretKind
 from retention.archiving import archived_among, return_bytes
 from retention.blockers import ROWS_ONLY, blockers_of
 from retention.errors import HeldError
@@ -35,10 +36,12 @@ class Redacted:
     bodies_lost: int = 0
     has_title: bool = False
     errors: int = 0
+    fragments: int = 0
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.parts or self.raw_bodies or self.has_title or self.errors)
+        found = self.parts or self.raw_bodies or self.has_title or self.errors or self.fragments
+        return not (found or self.bodies_lost)
 
 
 @transaction.atomic
@@ -53,6 +56,8 @@ def redact_conversation(
     """Cut these kinds out of every block, the title and the words of errors, for good.
 
     Bodies that held them cannot be given back any more, and raw bodies in which one stands are deleted.
+    What bodies share with those of other conversations (preamble, tools) is let go of, and swept where
+    no other names it.
     Archived bytes come back first; ArchiveError where they cannot. Raises HeldError while it is held.
     A dry run does the same, is rolled back, and writes no file and no line of the log.
     """
@@ -73,6 +78,8 @@ def redact_conversation(
     raw_bodies, lost = _delete_raw(conversation_id, kinds)
     if cut:
         lost += lose_bodies(conversation_id=conversation_id, seqs={seq for seq, _ in cut})
+    fragments, lost_by_them = _let_go_of_fragments(conversation_id, kinds)
+    lost += lost_by_them + _lose_patched(conversation_id, kinds)
     redacted = Redacted(
         parts=len(cut),
         cuts=sum(cuts for _, cuts in cut),
@@ -80,6 +87,7 @@ def redact_conversation(
         bodies_lost=lost,
         has_title=_cut_title(conversation_id, kinds),
         errors=_cut_errors(conversation_id, kinds),
+        fragments=fragments,
     )
     if is_dry_run:
         transaction.set_rollback(True)
@@ -153,6 +161,51 @@ def _delete_raw(conversation_id: UUID, kinds: frozenset[SecretKind]) -> tuple[in
     ids = [one.pk for one in raw if cut_body(open_raw_body(one), kinds=kinds).spans]
     gone = delete_raw_bodies(ids) if ids else {"rawbody": 0, "body_lost": 0}
     return gone["rawbody"], gone["body_lost"]
+
+
+_FRAGMENTS = """
+SELECT DISTINCT f.id, f.body FROM conversations_generation g
+JOIN conversations_fragment f ON f.id IN (g.preamble_id, g.leading_id, g.tools_id, g.envelope_id)
+WHERE g.conversation_id = %s
+"""
+_COLUMNS = ("preamble_id", "leading_id", "tools_id", "envelope_id")
+_LET_GO = f"""
+UPDATE conversations_generation SET body_patch = NULL,
+    body_proof = CASE WHEN body_proof IN ('exact', 'patched') THEN 'lost' ELSE body_proof END,
+    {", ".join(f"{name} = CASE WHEN {name} = ANY(%(ids)s) THEN NULL ELSE {name} END" for name in _COLUMNS)}
+WHERE conversation_id = %(id)s AND ({" OR ".join(f"{name} = ANY(%(ids)s)" for name in _COLUMNS)})
+"""
+
+
+def _let_go_of_fragments(conversation_id: UUID, kinds: frozenset[SecretKind]) -> tuple[int, int]:
+    """Let go of fragments in which a secret stands; return how many, and how many bodies are lost by it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FRAGMENTS, [conversation_id])
+        ids = [pk for pk, body in cursor.fetchall() if cut_body(bytes(body), kinds=kinds).spans]
+        if not ids:
+            return 0, 0
+        cursor.execute(_LET_GO, {"id": conversation_id, "ids": ids})
+        return len(ids), cursor.rowcount
+
+
+def _lose_patched(conversation_id: UUID, kinds: frozenset[SecretKind]) -> int:
+    """Lose bodies whose patch holds a secret that no row has; return how many."""
+    patched = Generation.objects.filter(conversation_id=conversation_id, body_proof=BodyProof.PATCHED)
+    numbers = [
+        number
+        for number in patched.values_list("number", flat=True)
+        if _has_secret(conversation_id, number, kinds)
+    ]
+    return patched.filter(number__in=numbers).update(body_proof=BodyProof.LOST, body_patch=None)
+
+
+def _has_secret(conversation_id: UUID, number: int, kinds: frozenset[SecretKind]) -> bool:
+    """Whether the body holds a secret. Of one that cannot be made nobody can say that it does not."""
+    try:
+        body = request_body_of(conversation_id=conversation_id, number=number)
+    except ReplayError:
+        return True
+    return bool(cut_body(body, kinds=kinds).spans)
 
 
 def _cut_title(conversation_id: UUID, kinds: frozenset[SecretKind]) -> bool:

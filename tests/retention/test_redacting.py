@@ -1,5 +1,6 @@
 """Redaction on demand: what is stored already is cut in place."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from conversations.drafts import MessageDraft, PartDraft
 from conversations.models import (
     Blob,
     Conversation,
+    Fragment,
     Generation,
     MessagePart,
     RawBody,
@@ -17,7 +19,8 @@ from conversations.models import (
 )
 from conversations.services.appending import append_message
 from conversations.services.raw_bodies import keep_raw_body
-from conversations.vocabulary import PartType, RawClass, Role, SecretKind
+from conversations.services.recording import record_exchange
+from conversations.vocabulary import Dialect, PartType, RawClass, Role, SecretKind
 from retention.archiving import archive_bytes
 from retention.errors import HeldError
 from retention.services.holds import place_hold
@@ -49,6 +52,55 @@ def test_a_stored_card_number_is_cut_from_texts_payloads_and_title(make_talk, of
     assert ToolCall.objects.get().arguments is None
     places = RedactionSpan.objects.order_by("seq").values_list("side", "seq", "start", "end")
     assert places[0] == ("part", 1, 8, 26)
+
+
+def record(account, exchange_id="x-1", **fields):
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 100, **fields}
+    recorded = record_exchange(
+        account=account,
+        request_body=json.dumps(body, indent=1).encode(),
+        response_body=None,
+        dialect=Dialect.ANTHROPIC_MESSAGES,
+        actor=CUSTOMER,
+        now=NOW,
+        exchange_id=exchange_id,
+    )
+    return Conversation.objects.get(pk=recorded.conversation_id)
+
+
+def test_what_stands_in_the_preamble_is_let_go_of_and_swept(account, make_account, officer, run_purge):
+    asked = [{"role": "user", "content": "Where is order 1042?"}]
+    told = record(account, system=f"Charge {CARD}.", messages=asked)
+    other = record(make_account(external_id="o"), "x-2", system="Be brief.", messages=asked)
+
+    redacted = redact_conversation(conversation_id=told.pk, kinds=CARDS, user=officer, now=NOW)
+
+    assert (redacted.fragments, redacted.bodies_lost, redacted.is_nothing) == (1, 1, False)
+    attempt = Generation.objects.get(conversation=told)
+    assert (attempt.body_proof, attempt.preamble_id, attempt.body_patch) == ("lost", None, None)
+    assert Generation.objects.get(conversation=other).preamble is not None
+    Fragment.objects.update(created_at=NOW)
+    run_purge(now=NOW + timedelta(days=2))
+    assert not any(b"4242" in bytes(fragment.body) for fragment in Fragment.objects.all())
+
+
+def test_a_body_whose_patch_alone_holds_it_is_lost(account, officer):
+    block = {"role": "user", "content": "Where is order 1042? " * 40, "name": f"card {CARD}"}
+    told = record(account, messages=[block, {"role": "user", "content": [{"type": "text", "text": "?"}]}])
+    assert Generation.objects.get().body_proof == "patched"
+
+    redacted = redact_conversation(conversation_id=told.pk, kinds=CARDS, user=officer, now=NOW)
+
+    assert (redacted.bodies_lost, Generation.objects.get().body_proof) == (1, "lost")
+
+
+def test_a_patch_without_any_is_kept(account, officer):
+    block = {"role": "user", "content": "Where is order 1042? " * 40, "name": "Quirina"}
+    told = record(account, messages=[block, {"role": "user", "content": [{"type": "text", "text": "?"}]}])
+
+    redacted = redact_conversation(conversation_id=told.pk, kinds=CARDS, user=officer, now=NOW)
+
+    assert (redacted.is_nothing, Generation.objects.get().body_proof) == (True, "patched")
 
 
 def test_a_body_that_held_it_is_lost(make_talk, officer):
