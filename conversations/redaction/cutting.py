@@ -8,7 +8,7 @@ many frames; the pieces of one text are joined, looked at as one, and cut in the
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from conversations.redaction.detectors import Span, find_secrets
 from conversations.vocabulary import SecretKind
@@ -16,8 +16,10 @@ from conversations.wire.streams.events import is_event_stream
 
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _KEY_AHEAD = re.compile(r"\s*:")
+# A string, a number, or the bounds of an object: what stands between them is of no matter.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|\d+', re.DOTALL)
 # What tells the texts of one stream from each other.
-_PLACE = re.compile(r'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
+_PLACES = frozenset({'"index"', '"output_index"', '"content_index"', '"item_id"'})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +129,9 @@ def _cut_across_frames(stream: str, kinds: frozenset[SecretKind]) -> str:
     texts: dict[tuple[str, tuple[str, ...]], list[_Piece]] = {}
     at = 0
     for line in stream.splitlines(keepends=True):
-        if line.startswith("data:"):
-            place = tuple(_PLACE.findall(line))
-            for name, match in _values(line):
+        # A frame of server-sent events, or one bare object to a line.
+        if line.startswith(("data:", "{")):
+            for name, place, match in _values(line):
                 piece = _Piece(at + match.start(), at + match.end(), _said(match[0]))
                 texts.setdefault((name, place), []).append(piece)
         at += len(line)
@@ -143,14 +145,45 @@ def _cut_across_frames(stream: str, kinds: frozenset[SecretKind]) -> str:
     return "".join([*parts, stream[at:]])
 
 
-def _values(line: str) -> Iterator[tuple[str, re.Match[str]]]:
-    """Give each literal that is a value, with the name it stands under."""
+def _values(line: str) -> Iterator[tuple[str, tuple[str, ...], re.Match[str]]]:
+    """Give each string that is a value, with the name it stands under and the place that its objects name.
+
+    The place is told by every object around the string, as one frame may hold pieces of several texts.
+    """
+    found: list[tuple[str, _Object, re.Match[str]]] = []
+    inside = _Object()
     name = ""
-    for match in _LITERAL.finditer(line):
-        if _KEY_AHEAD.match(line, match.end()):
-            name = match[0]
+    for match in _TOKEN.finditer(line):
+        sign = match[0]
+        if sign == "{":
+            inside = _Object(inside)
+        elif sign == "}":
+            inside = inside.around or inside
+        elif sign[0] == '"' and _KEY_AHEAD.match(line, match.end()):
+            name = sign
         else:
-            yield name, match
+            if name in _PLACES:
+                inside.places.append(f"{name}{sign}")
+            if sign[0] == '"':
+                found.append((name, inside, match))
+    for name, where, match in found:
+        yield name, where.place(), match
+
+
+@dataclass(slots=True)
+class _Object:
+    """One object of a frame, with what it says of where its texts belong."""
+
+    around: "_Object | None" = None
+    places: list[str] = field(default_factory=list)
+
+    def place(self) -> tuple[str, ...]:
+        told: list[list[str]] = []
+        at: _Object | None = self
+        while at is not None:
+            told.append(at.places)
+            at = at.around
+        return tuple(place for places in reversed(told) for place in places)
 
 
 def _changed(pieces: Sequence[_Piece], kinds: frozenset[SecretKind]) -> Iterator[_Piece]:

@@ -4,6 +4,7 @@ import pytest
 
 from conversations.redaction.cutting import cut_body, cut_text
 from conversations.vocabulary import SecretKind
+from conversations.wire.openai_chat import parse_response
 
 CARDS = frozenset({SecretKind.CARD})
 EVERY = frozenset(SecretKind)
@@ -70,6 +71,32 @@ def test_two_blocks_that_arrive_together_are_two_texts():
     stream = "".join([frame("4242 4242 "), frame("4242 4242 ", 1), frame("and more"), frame("and more", 1)])
 
     assert cut(stream.encode()) == stream.encode()
+
+
+def test_calls_whose_arguments_come_in_the_same_frames_are_texts_of_their_own():
+    def chunk(*pieces):
+        calls = [{"index": n, "function": {"arguments": piece}} for n, piece in enumerate(pieces)]
+        return {"choices": [{"delta": {"tool_calls": calls}, "index": 0}]}
+
+    pieces = [('{"card":"4242', '{"to":"'), ("42424242", "Oslo"), ("4242", '"}')]
+    last = {"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": '"}'}}]}}
+    ended = {"choices": [last | {"finish_reason": "tool_calls"}]}
+    events = [*(chunk(*both) for both in pieces), ended]
+    stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
+
+    answer = parse_response(cut(stream), 200)
+
+    arguments = [json.loads(part.payload)["function"]["arguments"] for part in answer.message.parts]
+    assert [json.loads(each) for each in arguments] == [{"card": MARK}, {"to": "Oslo"}]
+
+
+def test_a_number_that_is_spread_over_bare_objects_on_lines_is_cut():
+    deltas = [{"type": "text_delta", "text": piece} for piece in ("4242 42", "42 4242 ", "4242")]
+    events = [{"type": "message_start", "message": {"id": "msg_1"}}]
+    events += [{"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas]
+    stream = "\n".join(json.dumps(event) for event in events).encode()
+
+    assert b"4242" not in cut(stream)
 
 
 def test_bytes_that_are_no_text_come_through():
