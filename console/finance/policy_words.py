@@ -1,9 +1,9 @@
 """What a tool may do, in the words of the form that changes it: for those who may only read it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 
@@ -45,7 +45,8 @@ def _label(name: str) -> str:
 def _words(name: str, value: Any) -> str:
     field = PolicyForm.base_fields[name]
     if isinstance(field, forms.ChoiceField):
-        return str(dict(field.choices).get(value, value or ""))
+        choices = cast("Iterable[tuple[str, str]]", field.choices)
+        return dict(choices).get(value, str(value or ""))
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False) if value else ""
     return str(value or "")
