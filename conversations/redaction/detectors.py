@@ -6,7 +6,7 @@ order number of sixteen digits stays, unless it is a card number too.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from conversations.vocabulary import SecretKind
@@ -33,21 +33,56 @@ def find_secrets(text: str, *, kinds: frozenset[SecretKind]) -> list[Span]:
     return spans
 
 
-# Digits as people write them: in groups, with one space or hyphen between two of them.
-_DIGITS = re.compile(r"(?<![\d.,])(?<!\d[ -])\d(?:[ -]?\d){12,18}(?![ -]?\d)(?![.,]\d)")
-
-
+# What people and pages put between groups of digits: blanks of any width, hyphens, dashes.
+_BETWEEN = "[ \\u00a0\\u2007\\u2009\\u200b\\u202f\\u2010-\\u2013-]"
+# Digits in groups. After a point they are a fraction, which may have as many digits as a card.
+_DIGITS = re.compile(rf"(?<![\d.])\d+(?:{_BETWEEN}{{1,2}}\d+)*(?!\.\d)")
+_GROUP = re.compile(r"\d+")
+_DOTTED = re.compile(r"(?<![\d.])\d{4}(?:\.\d{4}){3}(?!\.?\d)")
 # What nearly every text lacks is asked first: it costs a twentieth of looking for whole secrets.
-_MAY_BE_CARD = re.compile(r"\d(?:[ -]?\d){12}")
+_MAY_BE_CARD = re.compile(rf"\d(?:(?:{_BETWEEN}{{1,2}}|\.)?\d){{12}}")
+# How cards are printed; in this form one is known beside a security code or a date.
+_PRINTED = ((4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (16,), (15,), (14,), (19,))
+_MOST_GROUPS_BEFORE, _MOST_GROUPS_BEHIND, _LONGEST_BESIDE = 1, 3, 4
 
 
 def find_cards(text: str) -> Iterator[Span]:
     if not _MAY_BE_CARD.search(text):
         return
     for match in _DIGITS.finditer(text):
-        number = re.sub(r"[ -]", "", match[0])
-        if is_card_number(number):
+        groups = [(match.start() + group.start(), group[0]) for group in _GROUP.finditer(match[0])]
+        for first, last in _may_be_cards([len(digits) for _, digits in groups]):
+            number = _plain("".join(digits for _, digits in groups[first:last]))
+            if is_card_number(number):
+                start, end = groups[first][0], groups[last - 1][0] + len(groups[last - 1][1])
+                yield Span(SecretKind.CARD, start, end)
+                break
+    for match in _DOTTED.finditer(text):
+        if is_card_number(_plain(match[0].replace(".", ""))):
             yield Span(SecretKind.CARD, match.start(), match.end())
+
+
+def _may_be_cards(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give the stretches of groups that may be a card: all, or one as it is printed with little beside it.
+
+    Any stretch of a long row of numbers would be taken for a card too often.
+    """
+    if 13 <= sum(lengths) <= 19:
+        yield 0, len(lengths)
+    for first in range(min(_MOST_GROUPS_BEFORE + 1, len(lengths))):
+        for printed in _PRINTED:
+            last = first + len(printed)
+            beside = [*lengths[:first], *lengths[last:]]
+            is_alone = (
+                len(lengths) - last <= _MOST_GROUPS_BEHIND and max(beside, default=0) <= _LONGEST_BESIDE
+            )
+            if tuple(lengths[first:last]) == printed and beside and is_alone:
+                yield first, last
+
+
+def _plain(number: str) -> str:
+    """The number in the digits that checks are made for, whatever script it is written in."""
+    return "".join(str(int(digit)) for digit in number)
 
 
 def is_card_number(number: str) -> bool:

@@ -24,10 +24,36 @@ def found(text):
         "3056930009020004",
         "3566002020360505",
         "6205500000000000004",
+        "4242\u00a04242\u00a04242\u00a04242",  # from a web page
+        "4242\u20114242\u20114242\u20114242",
+        "4242 - 4242 - 4242 - 4242".replace(" - ", " -"),
+        "4242.4242.4242.4242",
+        "4242\u200b4242\u200b4242\u200b4242",
+        "\uff14\uff12\uff14\uff12" * 4,  # full width
     ],
 )
 def test_a_card_number_as_people_write_it(number):
     assert found(f"my card is {number}, thanks") == [("card", number)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4242 4242 4242 4242 123",
+        "4242 4242 4242 4242 12/27 123",
+        "4242 4242 4242 4242 12 27 123",
+        "2 4242 4242 4242 4242",
+        "Jane,4242424242424242,12/27,123",
+        "1042,4242424242424242,123",
+        '{"a":[1,4242424242424242,2]}',
+        "3782 822463 10005 1234",
+    ],
+)
+def test_a_card_number_beside_its_date_or_its_code(text):
+    ((kind, number),) = found(text)
+
+    assert kind == "card"
+    assert number.replace(" ", "") in ("4242424242424242", "378282246310005")
 
 
 @pytest.mark.parametrize(
@@ -40,6 +66,10 @@ def test_a_card_number_as_people_write_it(number):
         "14.50 19.99 1042 88417",
         "toolu_01A09q90qw90lq917835lq9",
         "1700000000000",
+        "0.4242424242424242",  # a fraction
+        "4242424242424242.5",
+        "1881 1024 4242 4242 4242 4242 1001 1002 1003 1004",  # a row of a table
+        "4242\n4242\n4242\n4242",  # a column of one
     ],
 )
 def test_numbers_that_are_no_cards_stay(text):
