@@ -1,6 +1,7 @@
 """How a name may be written in a store: plain, in any case, escaped as JSON does, or as an address does."""
 
 import json
+import unicodedata
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
@@ -8,16 +9,31 @@ type Patterns = list[str]
 
 
 def written_forms(name: str) -> list[str]:
-    """Return the ways in which the name may stand in a text, without case."""
-    forms = {
-        name,
-        json.dumps(name)[1:-1],
-        json.dumps(name, ensure_ascii=False)[1:-1],
-        quote(name, safe=""),
-        quote(name),
-        quote_plus(name),
-    }
-    return sorted({form.casefold() for form in forms} | {form.lower() for form in forms})
+    """Return the ways in which the name may stand in a text, its ASCII letters in lower case.
+
+    Other letters stand as they are written, in either case and either Unicode form: bytes know no case
+    beyond ASCII, and neither does a database of the C locale.
+    """
+    forms: set[str] = set()
+    for spelt in _spellings(name):
+        forms |= {
+            spelt,
+            json.dumps(spelt)[1:-1],
+            json.dumps(spelt, ensure_ascii=False)[1:-1],
+            quote(spelt, safe=""),
+            quote(spelt),
+            quote_plus(spelt),
+        }
+    return sorted({_in_lower_ascii(form) for form in forms})
+
+
+def _spellings(name: str) -> set[str]:
+    cased = (name, name.lower(), name.casefold(), name.upper(), name.title())
+    return {unicodedata.normalize(form, one) for one in cased for form in ("NFC", "NFD")}
+
+
+def _in_lower_ascii(form: str) -> str:
+    return form.encode().lower().decode()
 
 
 def like_patterns(names: Iterable[str]) -> Patterns:
@@ -37,7 +53,7 @@ def byte_like_patterns(names: Iterable[str]) -> Patterns:
 
 def byte_forms(names: Iterable[str]) -> list[bytes]:
     """Return the names as bytes, for looking into files; compare with the file's bytes in lower case."""
-    return sorted({form.encode().lower() for name in names for form in written_forms(name)})
+    return sorted({form.encode() for name in names for form in written_forms(name)})
 
 
 def holds_any(content: bytes, forms: list[bytes]) -> bool:
