@@ -30,5 +30,5 @@ class NextInOrder(Func):
 def next_in_order() -> int:
     """Draw a number: what is written from now on has a greater one."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT nextval(%s)", [SEQUENCE])
+        cursor.execute(f"SELECT {NextInOrder.template}")
         return int(cursor.fetchone()[0])

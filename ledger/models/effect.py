@@ -70,6 +70,9 @@ class ToolEffect(models.Model):
     )
     requested_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True)
+    sent_order = models.BigIntegerField(
+        null=True, help_text="When `sent_at` was written, in the order of writing."
+    )
     settled_at = models.DateTimeField(null=True)
     looked_at = models.DateTimeField(null=True, help_text="When the sweeper last asked the processor.")
 

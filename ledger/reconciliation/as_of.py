@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from conversations.writing_order import UNNUMBERED
 from ledger.arrays import among_ids
 from ledger.models import (
     Compensation,
@@ -194,7 +195,7 @@ def effects_as_of(ids: Collection[UUID], *, as_of: AsOf) -> dict[UUID, EffectAsO
     """Return these effects as they were known; those that had not begun are left out."""
     states = _states(ids, as_of)
     found = ToolEffect.objects.filter(among_ids("id", states), requested_at__lte=as_of.cut_off).order_by("pk")
-    known = {row[0]: _effect(row, states[row[0]], as_of.cut_off) for row in found.values_list(*_COLUMNS)}
+    known = {row[0]: _effect(row, states[row[0]], as_of) for row in found.values_list(*_COLUMNS)}
     references = EffectReference.objects.filter(among_ids("effect_id", known), as_of.known("seen_at"))
     references = references.order_by("id")
     for effect_id, kind, reference in references.values_list("effect_id", "kind", "reference"):
@@ -210,15 +211,21 @@ def _states(ids: Collection[UUID], as_of: AsOf) -> dict[UUID, EffectState]:
 
 _COLUMNS = (
     *("id", "realm_id", "account_id", "operation", "external_ref", "currency", "amount_minor"),
-    *("amount_settled_minor", "requested_at", "sent_at", "settled_at", "find_by__customer"),
+    *("amount_settled_minor", "requested_at", "sent_at", "settled_at", "find_by__customer", "sent_order"),
 )
 
 
-def _effect(row: tuple[Any, ...], state: EffectState, cut_off: datetime) -> EffectAsOf:
-    """Rows and no models: a run reads every effect of its period once."""
+def _effect(row: tuple[Any, ...], state: EffectState, as_of: AsOf) -> EffectAsOf:
+    """Rows and no models: a run reads every effect of its period once.
+
+    Whom the processor was asked for is known when the request leaves.
+    """
     is_settled = state in SETTLED
     pk, realm_id, account_id, operation, external_ref, currency, amount, settled = row[:8]
-    requested_at, sent_at, settled_at, customer = row[8:]
+    requested_at, sent_at, settled_at, customer, sent_order = row[8:]
+    was_sent = (
+        sent_at is not None and sent_at <= as_of.cut_off and (sent_order or UNNUMBERED) < as_of.written_before
+    )
     return EffectAsOf(
         id=pk,
         realm_id=realm_id,
@@ -230,9 +237,9 @@ def _effect(row: tuple[Any, ...], state: EffectState, cut_off: datetime) -> Effe
         amount_minor=amount,
         settled_minor=(settled or 0) if is_settled else 0,
         requested_at=requested_at,
-        sent_at=sent_at if sent_at is not None and sent_at <= cut_off else None,
+        sent_at=sent_at if was_sent else None,
         settled_at=settled_at if is_settled else None,
-        customer=str(customer or ""),
+        customer=str(customer or "") if was_sent else "",
     )
 
 

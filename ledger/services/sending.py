@@ -12,6 +12,7 @@ from access.actors import Actor
 from conversations.errors import StoreError
 from conversations.services.raw_bodies import keep_raw_body
 from conversations.vocabulary import RawClass
+from conversations.writing_order import next_in_order
 from ledger.errors import InsideTransactionError, KeyExpiredError, NotSendableError
 from ledger.evidence import OutcomeSeen
 from ledger.models import ToolEffect
@@ -55,11 +56,11 @@ def mark_sent(*, effect_id: UUID, now: datetime, find_by: Mapping[str, str] | No
                 place=f"effect {effect_id}",
             )
         if effect.sent_at is None:
-            effect.sent_at = now
+            effect.sent_at, effect.sent_order = now, next_in_order()
         if find_by:
             add_find_by(effect, find_by, now=now)
             effect.find_by = {**effect.find_by, **find_by}
-        effect.save(update_fields=["sent_at", "find_by"])
+        effect.save(update_fields=["sent_at", "sent_order", "find_by"])
     return effect
 
 

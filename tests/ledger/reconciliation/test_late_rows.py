@@ -10,27 +10,33 @@ from ledger.reconciliation import running
 from ledger.reconciliation.starting import repeat_reconciliation
 from ledger.services.disputes import take_dispute
 from ledger.services.refunds import take_refund
+from ledger.services.sending import mark_sent
 from ledger.services.settling import settle_effect
 from ledger.vocabulary import ReferenceKind
 from tests.conversations.conftest import CUSTOMER
+from tests.ledger.conftest import Talk
 from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, FINANCE, line
 from tests.ledger.seen import AGENT, charged, declined, disputed, refunded
 
 pytestmark = pytest.mark.django_db
 
 LATE = CUT_OFF - timedelta(hours=1)
+SMALL = '{"order": 7, "amount": 700, "currency": "usd"}'
 
 
 class Month:
     """What the ledger has before the run; each method writes one late row."""
 
-    def __init__(self, talk, pays, begins, staff):
+    def __init__(self, talk, other, pays, begins, staff):
         self.talk, self.begins, self.staff = talk, begins, staff
         self.paid = pays("ch_1")
         self.open = begins()
         asked = talk.says()
         self.left = pays("ch_2", talk=talk, below=asked)
         self.live = talk.calls("toolu_again", below=talk.edits(asked))
+        # Of another amount than ch_9, which is nobody's.
+        seq = other.calls("toolu_unsent", arguments=SMALL, below=other.says())
+        self.unsent = other.begins(seq, "toolu_unsent").effect
 
     def refund(self):
         take_refund(effect_id=self.paid.pk, seen=refunded("re_1"), actor=AGENT, now=LATE)
@@ -49,6 +55,10 @@ class Month:
 
     def effect(self):
         self.begins(now=LATE)
+
+    def sending(self):
+        """Before the run it had begun, and nothing had left."""
+        mark_sent(effect_id=self.unsent.pk, now=LATE, find_by={"customer": "cus_1"})
 
     def head(self):
         switch_head(conversation_id=self.talk.id, seq=self.left.call_seq, actor=CUSTOMER, now=LATE)
@@ -79,11 +89,22 @@ class Month:
 
 
 @pytest.fixture
-def month(talk, pays, begins, staff):
-    return Month(talk, pays, begins, staff)
+def month(talk, make_conversation, pays, begins, staff):
+    return Month(talk, Talk(make_conversation()), pays, begins, staff)
 
 
-LATE_ROWS = ("refund", "dispute", "move", "reference", "effect", "head", "use", "contradiction", "decision")
+LATE_ROWS = (
+    "refund",
+    "dispute",
+    "move",
+    "reference",
+    "effect",
+    "sending",
+    "head",
+    "use",
+    "contradiction",
+    "decision",
+)
 
 
 @pytest.mark.parametrize("late", LATE_ROWS)
