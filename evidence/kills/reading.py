@@ -9,8 +9,8 @@ from conversations.services.accounts import ensure_account
 from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect
 from evidence.kills.story import Story
-from evidence.month import START
-from evidence.planted import ACTOR, CUT_OFF
+from evidence.month import END, START
+from evidence.planted import ACTOR, CUT_OFF, plant
 from jobs.models import JobRun, RunState
 from jobs.services.starting import start_job
 from jobs.services.working import work
@@ -19,27 +19,35 @@ from ledger.integrity.verifying import verify_integrity
 from ledger.models import ReconciliationRun
 from ledger.reconciliation.running import reconcile
 from ledger.reconciliation.starting import Asked, start_reconciliation
+from ledger.statements.importing import Told, import_statement
 
 # Small batches, so that there is much to be killed in between.
 LINES, CONVERSATIONS, BODIES = 20, 20, 5
 EXCHANGES = 60
+SEED, EFFECTS = 7, 150
 
 
-def reconciliation_story(realm: Realm, statement_id: UUID) -> Story:
+def reconciliation_story(realm: Realm) -> Story:
+    """A month with two of every difference, and the statement of it as a file."""
+    month, _ = plant(realm, seed=SEED, effects=EFFECTS, each=2)
+    told = Told(name="march.csv", period_start=START, period_end=END)
+    imported = import_statement(realm=realm, file=month.statement(), told=told, actor=ACTOR, now=CUT_OFF)
+    statement_id = imported.statement.pk
     return Story(
         name="ledger.reconcile",
         begin=lambda: _reconciliation(realm, statement_id),
         work=lambda job_id: reconcile(run_id=job_id, lines_at_once=LINES),
-        outcome=_outcome,
+        outcome=outcome_of_reading,
     )
 
 
-def integrity_story() -> Story:
+def integrity_story(realm: Realm) -> Story:
+    plant(realm, seed=SEED + 1, effects=EFFECTS, each=2)
     return Story(
         name=VERIFY,
         begin=lambda: start_job(kind=VERIFY, requested_by=("job", "kill"), now=CUT_OFF),
         work=lambda job_id: verify_integrity(run_id=job_id, at_once=CONVERSATIONS),
-        outcome=_outcome,
+        outcome=outcome_of_reading,
     )
 
 
@@ -66,7 +74,7 @@ def replay_story(realm: Realm) -> Story:
             kind="conversations.verify_replay", requested_by=("job", "kill"), now=CUT_OFF
         ),
         work=_verify_replay,
-        outcome=_outcome,
+        outcome=outcome_of_reading,
     )
 
 
@@ -81,7 +89,7 @@ def _reconciliation(realm: Realm, statement_id: UUID) -> JobRun:
     return JobRun.objects.get(parameters__run=str(run.pk))
 
 
-def _outcome(job: JobRun) -> tuple[Any, ...]:
+def outcome_of_reading(job: JobRun) -> tuple[Any, ...]:
     """What must be equal: how it ended, what it counted, and every row of its result."""
     if job.state != RunState.SUCCEEDED:
         raise SystemExit(f"{job.kind} ended as {job.state}: {job.error_code} {job.error}")

@@ -11,7 +11,7 @@ from jobs.models import JobRun
 from jobs.services.working import Batch, Clock, work
 
 FORGET: Final = "retention.forget_answers"
-_BATCH: Final = 5_000
+BATCH = 5_000
 
 
 def forget_old_answers(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun | None:
@@ -19,9 +19,9 @@ def forget_old_answers(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun |
 
 
 def _batch(run: JobRun, now: datetime) -> Batch:
-    gone = forget_answers(now=now, batch=_BATCH)
+    gone = forget_answers(now=now, batch=BATCH)
     return Batch(
-        cursor="more" if gone == _BATCH else None,
+        cursor="more" if gone == BATCH else None,
         done=gone,
         counts={"stored answers": {"deleted": gone}} if gone else {},
     )
