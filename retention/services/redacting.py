@@ -74,12 +74,14 @@ def redact_conversation(
     if archived_among([conversation_id]):
         # What is cut out of the rows must not stay in the file: it goes, and a new one is made later.
         return_bytes(conversation_id=conversation_id)
+    whole = _bodies(conversation_id)
     cut = _cut_parts(conversation_id, kinds, now, is_dry_run=is_dry_run)
     raw_bodies, lost = _delete_raw(conversation_id, kinds)
     if cut:
         lost += lose_bodies(conversation_id=conversation_id, seqs={seq for seq, _ in cut})
     fragments, lost_by_them = _let_go_of_fragments(conversation_id, kinds)
     lost += lost_by_them + _lose_patched(conversation_id, kinds)
+    _forget_digests(conversation_id, whole)
     redacted = Redacted(
         parts=len(cut),
         cuts=sum(cuts for _, cuts in cut),
@@ -206,6 +208,18 @@ def _has_secret(conversation_id: UUID, number: int, kinds: frozenset[SecretKind]
     except ReplayError:
         return True
     return bool(cut_body(body, kinds=kinds).spans)
+
+
+def _bodies(conversation_id: UUID) -> list[int]:
+    """Return the attempts whose bodies can be given back."""
+    there = Generation.objects.filter(conversation_id=conversation_id).exclude(body_proof=BodyProof.LOST)
+    return list(there.values_list("number", flat=True))
+
+
+def _forget_digests(conversation_id: UUID, whole: list[int]) -> None:
+    """Let go of the digests of bodies that were lost just now: a card number is found by trying."""
+    lost = Generation.objects.filter(conversation_id=conversation_id, number__in=whole)
+    lost.filter(body_proof=BodyProof.LOST, is_redacted=False).update(body_sha256=None)
 
 
 def _cut_title(conversation_id: UUID, kinds: frozenset[SecretKind]) -> bool:

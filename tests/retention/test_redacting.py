@@ -91,7 +91,8 @@ def test_a_body_whose_patch_alone_holds_it_is_lost(account, officer):
 
     redacted = redact_conversation(conversation_id=told.pk, kinds=CARDS, user=officer, now=NOW)
 
-    assert (redacted.bodies_lost, Generation.objects.get().body_proof) == (1, "lost")
+    attempt = Generation.objects.get()
+    assert (redacted.bodies_lost, attempt.body_proof, attempt.body_sha256) == (1, "lost", None)
 
 
 def test_a_patch_without_any_is_kept(account, officer):
@@ -100,7 +101,8 @@ def test_a_patch_without_any_is_kept(account, officer):
 
     redacted = redact_conversation(conversation_id=told.pk, kinds=CARDS, user=officer, now=NOW)
 
-    assert (redacted.is_nothing, Generation.objects.get().body_proof) == (True, "patched")
+    attempt = Generation.objects.get()
+    assert (redacted.is_nothing, attempt.body_proof, attempt.body_sha256 is None) == (True, "patched", False)
 
 
 def test_a_body_that_held_it_is_lost(make_talk, officer):
