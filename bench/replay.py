@@ -12,6 +12,7 @@ MOST_TIMES_FLAT = 3.0
 
 def main(arguments: list[str]) -> int:
     corpus.ensure(corpus.wanted(arguments))
+    recorded.forget()  # What a stopped run left is known already, and would not be recorded again.
     try:
         return _measure(arguments)
     finally:
