@@ -7,4 +7,4 @@ from django.http import HttpRequest
 
 
 def framed(request: HttpRequest, *, title: str, subtitle: str = "") -> dict[str, Any]:
-    return {**admin.site.each_context(request), "title": title, "subtitle": subtitle}
+    return {**admin.site.each_context(request), "title": title, "subtitle": subtitle, "is_ours": True}

@@ -148,6 +148,10 @@ def test_the_product_shows_its_own_pages_of_refusals(client):
     assert "<h1>There is nothing at this address</h1>" in response.content.decode()
 
 
+def test_a_tab_is_named_after_the_page_and_not_after_what_the_page_is_for(visit):
+    assert "<title>Second factor | Counterfoil</title>" in visit("/second-factor/")
+
+
 @pytest.mark.parametrize("address", ["/admin/", "/admin/password_change/", "/admin/password_change/done/"])
 def test_every_page_has_the_same_links_of_the_user(visit, address):
     header = re.search(r'<div id="user-tools">(.*?)<form id="logout-form"', visit(address), re.DOTALL)

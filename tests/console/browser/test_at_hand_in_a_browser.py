@@ -33,7 +33,8 @@ FOCUSED = """() => {
         const { color, backgroundColor } = getComputedStyle(button);
         const both = [luminance(color), luminance(backgroundColor)];
         const [dark, light] = [Math.min(...both), Math.max(...both)];
-        return [button.textContent.trim() || button.value, (light + 0.05) / (dark + 0.05)];
+        const name = button.textContent.trim() || button.value;
+        return [name, { ratio: (light + 0.05) / (dark + 0.05), ground: backgroundColor }];
     });
 }"""
 
@@ -63,10 +64,12 @@ def test_a_button_can_be_read_while_it_has_the_focus(open_page, support, address
     page = open_page(address, user=support, scheme=scheme)
     page.emulate_media(reduced_motion="reduce")
 
-    ratios = dict(page.evaluate(FOCUSED))
+    seen = dict(page.evaluate(FOCUSED))
 
-    assert {"Reveal", "Show", "Open for 8 hours", "Keys"} <= set(ratios)
-    assert {name: ratio for name, ratio in ratios.items() if ratio < 4.5} == {}
+    assert {"Reveal", "Show", "Open for 8 hours", "Keys"} <= set(seen)
+    assert {name: button for name, button in seen.items() if button["ratio"] < 4.5} == {}
+    # The main one keeps its fill.
+    assert seen["Open for 8 hours"]["ground"] != seen["Reveal"]["ground"] == seen["Show"]["ground"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
