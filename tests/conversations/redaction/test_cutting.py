@@ -92,7 +92,7 @@ def test_calls_whose_arguments_come_in_the_same_frames_are_texts_of_their_own():
 
 def test_a_number_that_is_spread_over_bare_objects_on_lines_is_cut():
     deltas = [{"type": "text_delta", "text": piece} for piece in ("4242 42", "42 4242 ", "4242")]
-    events = [{"type": "message_start", "message": {"id": "msg_1"}}]
+    events: list[dict] = [{"type": "message_start", "message": {"id": "msg_1"}}]
     events += [{"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas]
     stream = "\n".join(json.dumps(event) for event in events).encode()
 
