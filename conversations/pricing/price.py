@@ -14,7 +14,7 @@ from conversations.pricing.matching import find_model
 from conversations.pricing.rules import PriceRule, Provider, RateCard, Rates, price_book
 from conversations.vocabulary import CostConfidence
 from conversations.wire.shapes import Usage
-from conversations.wire.usage import counted_passes
+from conversations.wire.usage import count_in, counted_passes
 
 _MILLION = Decimal(1_000_000)
 _PLACES = Decimal("0.000000001")
@@ -129,14 +129,14 @@ def _billed_passes(usage: Usage) -> Iterator[tuple[str, Usage]]:
     for entry in passes:
         split = entry.get("cache_creation")
         split = split if isinstance(split, dict) else {}
-        one_hour = _optional_count(split, "ephemeral_1h_input_tokens") or 0
-        written = _optional_count(entry, "cache_creation_input_tokens") or 0
+        one_hour = count_in(split, "ephemeral_1h_input_tokens") or 0
+        written = count_in(entry, "cache_creation_input_tokens") or 0
         buckets = Usage(
-            uncached_input=_optional_count(entry, "input_tokens"),
-            cache_read=_optional_count(entry, "cache_read_input_tokens"),
+            uncached_input=count_in(entry, "input_tokens"),
+            cache_read=count_in(entry, "cache_read_input_tokens"),
             cache_write_5m=max(written - one_hour, 0),
             cache_write_1h=one_hour,
-            output=_optional_count(entry, "output_tokens"),
+            output=count_in(entry, "output_tokens"),
             raw={**carried, **entry},
         )
         yield _text(entry, "model"), buckets
@@ -200,11 +200,6 @@ def _count(value: int | None, bucket: str) -> int:
     if value < 0:
         raise _NoPriceError(f"{bucket} is negative")
     return value
-
-
-def _optional_count(entry: Mapping[str, object], key: str) -> int | None:
-    value = entry.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _text(entry: Mapping[str, object], key: str) -> str:

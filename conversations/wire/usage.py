@@ -6,6 +6,7 @@ count past any answer's, and a share of the output that is more than the whole.
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 
 from conversations.vocabulary import Dialect
 from conversations.wire.shapes import Usage
@@ -17,8 +18,8 @@ def anthropic_usage(raw: Mapping[str, object]) -> Usage:
     """Buckets from Anthropic's usage. Where passes are listed, they are the whole: totals leave some out."""
     passes = counted_passes(raw)
     usage = _sum([_anthropic_pass(entry) for entry in passes]) if passes else _anthropic_pass(raw)
-    usage.reasoning = _share(_count(_object(raw, "output_tokens_details"), "thinking_tokens"), usage.output)
-    usage.web_searches = _count(_object(raw, "server_tool_use"), "web_search_requests")
+    usage.reasoning = _share(count_in(_object(raw, "output_tokens_details"), "thinking_tokens"), usage.output)
+    usage.web_searches = count_in(_object(raw, "server_tool_use"), "web_search_requests")
     usage.raw = dict(raw)
     return usage
 
@@ -27,15 +28,15 @@ def counted_passes(raw: Mapping[str, object]) -> list[Mapping[str, object]]:
     """The passes over a model that an Anthropic answer lists; none where not every one says its tokens."""
     listed = raw.get("iterations")
     passes = [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
-    is_counted = all(_count(entry, "input_tokens") is not None for entry in passes)
+    is_counted = all(count_in(entry, "input_tokens") is not None for entry in passes)
     return passes if is_counted and isinstance(listed, list) and len(passes) == len(listed) else []
 
 
 def _anthropic_pass(raw: Mapping[str, object]) -> Usage:
-    written = _count(raw, "cache_creation_input_tokens")
+    written = count_in(raw, "cache_creation_input_tokens")
     split = _object(raw, "cache_creation")
-    one_hour = _count(split, "ephemeral_1h_input_tokens")
-    five_minutes = _count(split, "ephemeral_5m_input_tokens")
+    one_hour = count_in(split, "ephemeral_1h_input_tokens")
+    five_minutes = count_in(split, "ephemeral_5m_input_tokens")
     if written is None and (one_hour is not None or five_minutes is not None):
         written = (one_hour or 0) + (five_minutes or 0)
     if written is not None:
@@ -44,11 +45,11 @@ def _anthropic_pass(raw: Mapping[str, object]) -> Usage:
         one_hour = min(one_hour or 0, written)
         five_minutes = written - one_hour
     return Usage(
-        uncached_input=_count(raw, "input_tokens"),
-        cache_read=_count(raw, "cache_read_input_tokens"),
+        uncached_input=count_in(raw, "input_tokens"),
+        cache_read=count_in(raw, "cache_read_input_tokens"),
         cache_write_5m=five_minutes,
         cache_write_1h=one_hour,
-        output=_count(raw, "output_tokens"),
+        output=count_in(raw, "output_tokens"),
     )
 
 
@@ -56,10 +57,10 @@ def openai_chat_usage(raw: Mapping[str, object]) -> Usage:
     """Buckets from Chat Completions' usage, whose prompt tokens include the cached ones."""
     return _openai_usage(
         raw,
-        given=_count(raw, "prompt_tokens"),
+        given=count_in(raw, "prompt_tokens"),
         details=_object(raw, "prompt_tokens_details"),
-        output=_count(raw, "completion_tokens"),
-        reasoning=_count(_object(raw, "completion_tokens_details"), "reasoning_tokens"),
+        output=count_in(raw, "completion_tokens"),
+        reasoning=count_in(_object(raw, "completion_tokens_details"), "reasoning_tokens"),
     )
 
 
@@ -67,10 +68,10 @@ def openai_responses_usage(raw: Mapping[str, object]) -> Usage:
     """Buckets from Responses' usage, whose input tokens include the cached ones."""
     return _openai_usage(
         raw,
-        given=_count(raw, "input_tokens"),
+        given=count_in(raw, "input_tokens"),
         details=_object(raw, "input_tokens_details"),
-        output=_count(raw, "output_tokens"),
-        reasoning=_count(_object(raw, "output_tokens_details"), "reasoning_tokens"),
+        output=count_in(raw, "output_tokens"),
+        reasoning=count_in(_object(raw, "output_tokens_details"), "reasoning_tokens"),
     )
 
 
@@ -82,8 +83,8 @@ def _openai_usage(
     output: int | None,
     reasoning: int | None,
 ) -> Usage:
-    cached = _count(details, "cached_tokens")
-    written = _count(details, "cache_write_tokens")
+    cached = count_in(details, "cached_tokens")
+    written = count_in(details, "cache_write_tokens")
     uncached = None if given is None else max(given - (cached or 0) - (written or 0), 0)
     return Usage(
         uncached_input=uncached,
@@ -122,8 +123,9 @@ def _object(raw: Mapping[str, object], name: str) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _count(raw: Mapping[str, object], name: str) -> int | None:
+def count_in(raw: Mapping[str, object], name: str) -> int | None:
+    """The count under a name; None for what is none. Local servers also write a whole number as 20.0."""
     value = raw.get(name)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST:
-        return value
-    return None
+    if not isinstance(value, int | Decimal) or isinstance(value, bool) or not 0 <= value < _LARGEST:
+        return None
+    return int(value) if value == int(value) else None

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import pytest
 
 from conversations.wire.usage import anthropic_usage, openai_chat_usage, openai_responses_usage
@@ -115,3 +117,12 @@ def test_a_share_of_the_output_that_is_more_than_the_whole_is_unknown():
         (1, None, chat),
         (1, None, responses),
     ]
+
+
+def test_whole_counts_that_are_written_with_a_point_are_counts():
+    usage = {"prompt_tokens": Decimal("10.0"), "completion_tokens": Decimal("2E+1")}
+
+    assert openai_chat_usage(usage).uncached_input == 10
+    assert openai_chat_usage(usage).output == 20
+    assert openai_chat_usage({**usage, "prompt_tokens": Decimal("10.5")}).uncached_input is None
+    assert openai_chat_usage({**usage, "prompt_tokens": Decimal("1E+400")}).uncached_input is None
