@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.drafts import MessageDraft, PartDraft
-from conversations.imports.drafting import PARENT_NAMES, id_of
+from conversations.imports.drafting import PARENT_NAMES, as_dict, as_text, id_of
 from conversations.vocabulary import Dialect, Role
 from conversations.wire import anthropic_messages, chat_messages
 from conversations.wire.anthropic_blocks import RULES as ANTHROPIC
@@ -101,13 +101,13 @@ def _dialect_of(listed: Sliced) -> Dialect:
         item.value for item in listed.items if isinstance(item.value, Sliced) and item.value.is_object
     ]
     if any(
-        message.value("role") in _CHAT_ROLES or any(message.last(name) for name in _CHAT_MEMBERS)
+        as_text(message.value("role")) in _CHAT_ROLES or any(message.last(name) for name in _CHAT_MEMBERS)
         for message in messages
     ):
         return Dialect.OPENAI_CHAT
     contents = [content for message in messages if isinstance(content := message.value("content"), Sliced)]
     blocks = [item.value for content in contents if not content.is_object for item in content.items]
-    if any(isinstance(block, dict) and block.get("type") in _ANTHROPIC_BLOCKS for block in blocks):
+    if any(as_text(as_dict(block).get("type")) in _ANTHROPIC_BLOCKS for block in blocks):
         return Dialect.ANTHROPIC_MESSAGES
     return Dialect.OPENAI_CHAT
 

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from conversations.vocabulary import CallStatus, Dialect, PartType, Role
 from conversations.wire.render import render_message
 from conversations.wire.shapes import SPACED
@@ -60,6 +62,16 @@ def test_messages_with_anthropics_blocks_are_calls_and_results_too(tmp_path):
         for message in messages.values()
     ]
     assert rendered == [json.dumps(message) for message in BLOCKS]
+
+
+@pytest.mark.parametrize("odd", [["user"], {"is": "user"}, 7, None, True])
+def test_a_role_or_a_type_that_is_no_name_costs_its_message_only(tmp_path, odd):
+    listed = [*BLOCKS, {"role": odd, "content": "?"}, {"role": "user", "content": [{"type": odd}]}]
+
+    conversation = read_one(tmp_path, {"messages": listed})
+
+    assert conversation.dialect == Dialect.ANTHROPIC_MESSAGES
+    assert [bool(node.trouble) for node in conversation.nodes] == [False] * 4 + [True, False]
 
 
 def test_a_clipped_dialogue_with_anthropics_blocks_begins_with_an_orphan(tmp_path):
