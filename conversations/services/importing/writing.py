@@ -114,7 +114,7 @@ def _write(destination: Destination, conversations: Sequence[ImportedConversatio
         plans = _plan_and_add(batch, kept, cuts=cuts if kinds else None)
         with connection.cursor() as cursor:
             # The search's index takes an import's words in fewer, larger helpings; `settle_search` ends it.
-            cursor.execute("SET LOCAL gin_pending_list_limit = '64MB'")
+            cursor.execute("SET LOCAL gin_pending_list_limit = '8MB'")
             # A connection keeps the plans of keys and triggers that its first batch made: made while the
             # tables are empty, they would read them from end to end for every row that follows.
             cursor.execute("SET LOCAL enable_seqscan = off")
