@@ -144,3 +144,17 @@ def test_the_drawer_of_the_menu_fills_the_screen_and_can_be_closed(open_page, su
     assert (drawer["y"], drawer["height"]) == (0, 800)
     page.get_by_role("link", name="Close menu").click()
     expect(page.locator("#nav-sidebar")).to_be_hidden()
+
+
+def test_an_id_is_found_in_a_long_letter_in_another_script(open_page, support, address):
+    page = open_page("/", user=support)
+    box = page.get_by_label("Search every id, e-mail and text")
+
+    box.fill(f"{'予約を二度請求されました。' * 140}{address} ご確認ください。")
+    box.press("Enter")
+
+    page.wait_for_url(f"**{address}**")
+    box.fill("予約" * 900)
+    box.press("Enter")
+    page.wait_for_url("**/search/**")
+    expect(page.get_by_role("heading", name="Nothing found")).to_be_visible()
