@@ -63,8 +63,8 @@ class Nights:
         return job.state, job.done, job.counts, told, pulled, queued
 
     def _finish(self) -> None:
-        for run in ReconciliationRun.objects.filter(finished_at=None, requested_at__gte=self.begun[-1]):
-            done = reconcile(run_id=_job_of(run), clock=self.world.now)
+        for job in JobRun.objects.filter(kind=KIND, finished_at=None, queued_at__gte=self.begun[-1]):
+            done = reconcile(run_id=job.pk, clock=self.world.now)
             if done is None or done.state != "succeeded":
                 raise LookupError("a run of the night came to no end")
 
@@ -104,11 +104,7 @@ def live_a_day(world: World) -> None:
 
 def _start(asked: Asked, now: datetime) -> JobRun:
     run = start_reconciliation(asked=asked, actor=FINANCE, now=now)
-    return JobRun.objects.get(pk=run.job_id)
-
-
-def _job_of(run: ReconciliationRun) -> Any:
-    return run.job_id
+    return JobRun.objects.get(parameters__run=str(run.pk))
 
 
 def _lines(run: ReconciliationRun) -> Sequence[tuple[str, str, int | None]]:

@@ -55,7 +55,7 @@ def asked_for(realm, statement) -> ReconciliationRun:
     return start_reconciliation(asked=asked, actor=FINANCE, now=CUT_OFF)
 
 
-def worked_on(run, *, clock=lambda: CUT_OFF) -> JobRun:
+def worked_on(run, *, clock=lambda: CUT_OFF) -> JobRun | None:
     try:
         return running.reconcile(run_id=run.job_id, clock=clock)
     finally:
