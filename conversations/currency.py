@@ -41,6 +41,15 @@ _MAJOR_UNITS: Final = re.compile(
     r"(?P<sign>[-−+]?)(?P<whole>[0-9]{1,18})(?:\.(?P<decimals>[0-9]{1,6}))?", re.ASCII
 )
 
+_WITH_THOUSANDS: Final = re.compile(r"[-−+]?[0-9]{1,3}(?:,[0-9]{3})+(?P<decimals>\.[0-9]+)?", re.ASCII)
+
+# What the processor moves is a multiple of this many minor units: the last of three decimals is zero, and
+# a currency that travels with decimals it lacks moves in whole units.
+_STEPS: Final[dict[str, int]] = {
+    **dict.fromkeys(("BHD", "JOD", "KWD", "OMR", "TND"), 10),
+    **dict.fromkeys(_SENT_WITH_DECIMALS_THEY_LACK, 100),
+}
+
 
 class AmountError(ValueError):
     """An amount that this currency cannot hold exactly, or text that is no amount."""
@@ -49,6 +58,11 @@ class AmountError(ValueError):
 def exponent(currency: str) -> int:
     """How many decimals the minor unit of `currency` stands for; case is ignored."""
     return _EXPONENTS.get(currency.upper(), _DEFAULT_EXPONENT)
+
+
+def step(currency: str) -> int:
+    """Return of how many minor units an amount must be a multiple for the processor to move it."""
+    return _STEPS.get(currency.upper(), 1)
 
 
 def major_text(minor: int, currency: str) -> str:
@@ -80,3 +94,20 @@ def minor_units(text: str, currency: str) -> int:
         raise AmountError(f"“{text[:40]}” has more decimals than {currency.upper()}, which has {decimals}.")
     minor = int(match["whole"] + written.ljust(decimals, "0"))
     return -minor if match["sign"] in ("-", "−") else minor
+
+
+def typed_minor_units(text: str, currency: str) -> int:
+    """Return the minor units of an amount as a person types or pastes it: "1,312.40" too.
+
+    A comma stands between thousands and nowhere else. Raises `AmountError` for "12,50", which would be a
+    hundred times as much without its comma, and for "1,250" of a currency with three decimals, which can
+    be read either way.
+    """
+    written = text.strip()
+    if "," in written:
+        grouped = _WITH_THOUSANDS.fullmatch(written)
+        if grouped is None or (exponent(currency) == 3 and grouped["decimals"] is None):
+            raise AmountError(
+                f"“{written[:40]}” has a comma that may stand for a fraction: write it like 1250.00."
+            )
+    return minor_units(written.replace(",", ""), currency)

@@ -4,7 +4,7 @@ import django_filters
 from django import forms
 from django.db.models import Q, QuerySet
 
-from conversations.currency import AmountError, minor_units
+from conversations.currency import AmountError, typed_minor_units
 from conversations.filters import MomentFilter
 from ledger.models import ToolEffect
 from ledger.querysets import disputed, with_standing
@@ -55,7 +55,7 @@ def read_amount(text: str) -> tuple[str, int]:
     currency, _, amount = text.strip().partition(" ")
     if not (amount and len(currency) == 3 and currency.isascii() and currency.isalpha()):
         raise AmountError("Write the currency before the amount: EUR 180.00.")
-    return currency.upper(), minor_units(amount.strip().replace(",", ""), currency)
+    return currency.upper(), typed_minor_units(amount, currency)
 
 
 def _check_amount(text: str) -> None:

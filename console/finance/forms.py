@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from console.words import in_sentence_case
-from conversations.currency import AmountError, major_text, minor_units
+from conversations.currency import AmountError, major_text, typed_minor_units
 from ledger.models import ToolPolicy
 from ledger.vocabulary import (
     AmountUnit,
@@ -40,7 +40,7 @@ class RefundForm(forms.Form):
 
     def clean_amount(self) -> int:
         try:
-            minor = minor_units(self.cleaned_data["amount"].replace(",", ""), self.currency)
+            minor = typed_minor_units(self.cleaned_data["amount"], self.currency)
         except AmountError as error:
             raise forms.ValidationError(str(error)) from error
         if minor <= 0:

@@ -110,7 +110,9 @@ def test_each_filter_keeps_what_it_names(log_in, charge, abandoned):
     assert found("amount=KWD+1.2345") == set()
 
 
-@pytest.mark.parametrize("text", ["19.00", "EURO 1", "EU 1", "EUR", "EUR x", "EUR 1.999", "₠₠₠ 1"])
+@pytest.mark.parametrize(
+    "text", ["19.00", "EURO 1", "EU 1", "EUR", "EUR x", "EUR 1.999", "EUR 12,50", "₠₠₠ 1"]
+)
 def test_an_amount_that_cannot_be_meant_is_refused(text):
     with pytest.raises(AmountError):
         read_amount(text)

@@ -126,6 +126,7 @@ def test_a_refusal_frees_what_was_reserved(log_in, effect, ask):
         ("1.999", "decimals"),
         ("ten", "no amount"),
         ("-1", "nothing"),
+        ("1,50", "may stand for a fraction"),
     ],
 )
 def test_an_amount_that_cannot_be_given_back_is_refused_on_the_form(log_in, ask, amount, said):

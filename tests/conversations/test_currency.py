@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.currency import AmountError, exponent, major_text, minor_units
+from conversations.currency import AmountError, exponent, major_text, minor_units, step, typed_minor_units
 
 CURRENCIES = ("EUR", "USD", "JPY", "KWD", "ISK", "UGX", "KRW", "BHD", "TND", "HUF", "MGA", "CLP")
 
@@ -93,3 +93,41 @@ def test_an_amount_with_more_decimals_than_its_currency_is_refused_not_rounded(t
 @given(minor=st.integers(-(10**14), 10**14), currency=st.sampled_from(CURRENCIES))
 def test_what_is_written_is_read_back_as_the_same_amount(minor, currency):
     assert minor_units(major_text(minor, currency), currency) == minor
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "minor"),
+    [
+        ("1,312.40", "EUR", 131240),
+        ("12.50", "EUR", 1250),
+        ("5,800", "JPY", 5800),
+        ("1,234,567", "JPY", 1234567),
+        ("1,250.500", "KWD", 1250500),
+        (" 1,000 ", "ISK", 100000),
+    ],
+)
+def test_a_typed_amount_may_group_its_thousands(text, currency, minor):
+    assert typed_minor_units(text, currency) == minor
+
+
+@pytest.mark.parametrize(
+    ("text", "currency"),
+    [
+        ("12,50", "EUR"),
+        ("1,2", "EUR"),
+        ("1.312,40", "EUR"),
+        ("1,23,456", "JPY"),
+        (",50", "EUR"),
+        ("1,250", "KWD"),
+    ],
+)
+def test_a_comma_that_may_be_a_fraction_is_not_dropped(text, currency):
+    with pytest.raises(AmountError, match="may stand for a fraction"):
+        typed_minor_units(text, currency)
+
+
+@pytest.mark.parametrize(
+    ("currency", "multiple"), [("KWD", 10), ("bhd", 10), ("ISK", 100), ("ugx", 100), ("JPY", 1), ("HUF", 1)]
+)
+def test_the_step_of_an_amount_is_what_the_processor_moves(currency, multiple):
+    assert step(currency) == multiple
