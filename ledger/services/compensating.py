@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from access.actors import Actor, ActorKind
+from conversations.currency import major_text, step
 from conversations.errors import ConflictError, NotFoundError, StoreError
 from conversations.ids import mint_id
 from ledger.models import Compensation, CompensationNote, ToolEffect
@@ -39,7 +40,8 @@ def request_compensation(
 ) -> Compensation:
     """Ask for a refund of a part or of all that is left; it is reserved until it is decided or done.
 
-    Raises ConflictError where the effect has no settled charge, or less is left.
+    Raises ConflictError where the effect has no settled charge, or less is left; StoreError for a part
+    that the processor does not move in this currency, such as 0.50 ISK or 1.234 KWD.
     """
     effect = lock_effect(effect_id)
     place = f"effect {effect_id}"
@@ -56,6 +58,14 @@ def request_compensation(
         raise ConflictError(
             "more-than-is-left",
             f"{amount_minor} {effect.currency} were asked for, {left} are left",
+            place=place,
+        )
+    multiple = step(effect.currency)
+    if amount_minor % multiple and amount_minor != left:
+        raise StoreError(
+            "amount-not-payable",
+            f"the processor moves {effect.currency.upper()} in steps of"
+            f" {major_text(multiple, effect.currency)}: {major_text(amount_minor, effect.currency)} is none",
             place=place,
         )
     compensation_id = mint_id(now)

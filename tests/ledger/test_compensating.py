@@ -14,9 +14,10 @@ from ledger.services.compensating import (
 )
 from ledger.services.refunding import due, send_refund
 from ledger.services.refunds import take_refund
+from ledger.services.settling import settle_effect
 from ledger.vocabulary import CompensationReason, EffectState
 from tests.ledger.conftest import LATER, NOW, SWEEPER
-from tests.ledger.seen import refunded
+from tests.ledger.seen import charged, refunded
 
 pytestmark = pytest.mark.django_db
 
@@ -85,6 +86,25 @@ def test_requests_never_add_up_past_the_charge(paid, ask):
 
     assert refused.value.rule == "more-than-is-left"
     assert Compensation.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("currency", "whole", "part"), [("kwd", 5120, 1234), ("isk", 50000, 50), ("ugx", 500000, 199)]
+)
+def test_a_part_that_the_processor_cannot_move_is_refused_before_anybody_approves(
+    talk, charge_card, ask, currency, whole, part
+):
+    talk.says()
+    bought = talk.begins(talk.calls("toolu_1"), "toolu_1", amount_minor=whole, currency=currency).effect
+    seen = charged(amount_minor=whole, currency=currency)
+    paid = settle_effect(effect_id=bought.pk, seen=seen, actor=SWEEPER, now=NOW).effect
+
+    with pytest.raises(StoreError) as refused:
+        ask(paid, part)
+
+    assert refused.value.rule == "amount-not-payable"
+    assert ask(paid, 100).amount_minor == 100
+    assert ask(paid, whole - 100).amount_minor == whole - 100
 
 
 def test_only_a_settled_charge_can_be_given_back(bought, ann):
