@@ -1,4 +1,5 @@
 import itertools
+import json
 
 import pytest
 from django.db import transaction
@@ -260,3 +261,27 @@ def test_a_currency_is_never_taken_for_the_one_that_it_begins_like(open_effect, 
 def test_an_event_nested_without_end_is_none():
     with pytest.raises(ValueError, match="nested too deeply"):
         parse(b'{"data":' + b"[" * 100_000)
+
+
+def test_a_thin_event_is_kept_and_moves_nothing(open_effect):
+    thin = {
+        "id": "evt_thin",
+        "object": "v2.core.event",
+        "type": "v1.billing.meter.error_report_triggered",
+        "created": "2026-03-09T14:03:00.246Z",
+        "related_object": {"id": "mtr_1", "type": "billing.meter", "url": "/v1/billing/meters/mtr_1"},
+    }
+
+    taken = take_in_event(processor="stripe", body=json.dumps(thin).encode(), now=LATER)
+    heard = work_event(event_id=taken.event.pk, now=LATER)
+
+    assert (heard.trouble, heard.processed_at, heard.object_ref) == ("", LATER, "")
+    assert books(open_effect) == ("pending", None, 0)
+
+
+@pytest.mark.parametrize("created", [None, 1773064980, "yesterday", "2026-03-09T14:03:00"])
+def test_a_thin_event_without_a_time_is_none(created):
+    thin = {"id": "evt_thin", "object": "v2.core.event", "type": "v1.x", "created": created}
+
+    with pytest.raises(ValueError, match="not an event"):
+        take_in_event(processor="stripe", body=json.dumps(thin).encode(), now=LATER)

@@ -1,6 +1,7 @@
 """Stripe's events: which object they carry, and what the ledger hangs them on."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from ledger.evidence import AnySeen
@@ -9,10 +10,14 @@ from ledger.processors.stripe import objects
 from ledger.processors.stripe.objects import Body, id_of, text, whole
 from ledger.vocabulary import EvidenceSource
 
+_THIN = "v2.core.event"
+
 
 def read_event(event: Body, *, source: EvidenceSource) -> ReadEvent:
     """Read an event by the object it carries, whatever its name says; ValueError where it is no event."""
     event_id, data = text(event, "id"), event.get("data")
+    if text(event, "object") == _THIN:
+        return _read_thin(event, event_id)
     carried = data.get("object") if isinstance(data, Mapping) else None
     occurred_at = objects.moment(event.get("created"))
     if not event_id or not isinstance(carried, Mapping) or occurred_at is None:
@@ -27,6 +32,27 @@ def read_event(event: Body, *, source: EvidenceSource) -> ReadEvent:
         object_ref=anchor_of(carried) if seen else "",
         seen=seen,
         refunded=_refunded(carried),
+    )
+
+
+def _read_thin(event: Body, event_id: str) -> ReadEvent:
+    """A thin event names an object and carries none: it is kept, and says nothing of money.
+
+    Refused, it would come again for days. Its time is written out, where other events count seconds.
+    """
+    try:
+        occurred_at = datetime.fromisoformat(text(event, "created"))
+    except ValueError:
+        occurred_at = None
+    if not event_id or occurred_at is None or occurred_at.tzinfo is None:
+        raise ValueError("not an event: no id or no time")
+    return ReadEvent(
+        event_id=event_id,
+        type=text(event, "type"),
+        occurred_at=occurred_at,
+        object_ref="",
+        seen=[],
+        refunded=None,
     )
 
 
