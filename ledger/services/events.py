@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 
 from access.actors import Actor, ActorKind
 from conversations.errors import StoreError, constraint_of
@@ -145,7 +145,7 @@ def _apply(event: WebhookEvent, *, now: datetime) -> tuple[str, ToolEffect | Non
             source = EvidenceSource(event.source)
             effects += settle_by(replace(seen, source=source, raw_id=event.raw_id), actor=actor, now=now)
         if effects and read.refunded is not None:
-            _heal_refunds(event.processor, effects[0], read.refunded, actor=actor, now=now)
+            _heal_refunds(event, effects[0], read.refunded, actor=actor, now=now)
     except ProcessorUnreachableError:
         return UNREACHABLE, effects[0] if effects else None
     except StoreError as error:
@@ -213,15 +213,19 @@ def _is_release(effect: ToolEffect, seen: RefundSeen) -> bool:
 
 
 def _heal_refunds(
-    processor: str, effect: ToolEffect, refunded: tuple[str, int], *, actor: Actor, now: datetime
+    event: WebhookEvent, effect: ToolEffect, refunded: tuple[str, int], *, actor: Actor, now: datetime
 ) -> None:
-    """Where a charge says that more was given back than we know, ask for its refunds."""
+    """Where a charge says that more was given back than we know, ask for its refunds.
+
+    One that failed since counts among what was given back when the event was made.
+    """
     charge_ref, amount = refunded
     known = Compensation.objects.filter(effect=effect).exclude(external_ref="")
-    active = known.exclude(state=CompensationState.FAILED).values_list("amount_minor", flat=True)
+    had_failed = Q(state=CompensationState.FAILED, failed_at__lt=event.occurred_at)
+    active = known.exclude(had_failed).values_list("amount_minor", flat=True)
     if sum(active) >= amount:
         return
-    adapter = adapter_for(processor)
+    adapter = adapter_for(event.processor)
     if adapter is None:
         raise ProcessorUnreachableError("the processor is not configured")
     for seen in adapter.find_refunds(charge_ref=charge_ref):

@@ -126,9 +126,9 @@ def _advance(compensation: Compensation, seen: RefundSeen, *, now: datetime) -> 
     state = _STATES[seen.outcome]
     # What we gave up ourselves has no word of the processor yet: any of its words is a further one.
     rank = -1 if is_new else _RANK.get(CompensationState(compensation.state), -1)
-    if _RANK[state] <= rank:
-        return False
     when = seen.occurred_at or now
+    if _RANK[state] <= rank:
+        return _had_settled(compensation, state, when, now=now)
     if state == CompensationState.SETTLED:
         compensation.settled_at = when
     if state == CompensationState.FAILED:
@@ -139,4 +139,20 @@ def _advance(compensation: Compensation, seen: RefundSeen, *, now: datetime) -> 
     compensation.state = state
     compensation.known_at = max(now, compensation.known_at)
     compensation.save()
+    return True
+
+
+def _had_settled(
+    compensation: Compensation, state: CompensationState, when: datetime, *, now: datetime
+) -> bool:
+    """Keep that a refund had gone out before it failed, though it is heard the other way round.
+
+    The customer was told of money that came back; without the moment it would look as if it never left.
+    """
+    is_late_word = state == CompensationState.SETTLED and compensation.state == CompensationState.FAILED
+    if not is_late_word or compensation.settled_at is not None:
+        return False
+    compensation.settled_at = when
+    compensation.known_at = max(now, compensation.known_at)
+    compensation.save(update_fields=["settled_at", "known_at"])
     return True

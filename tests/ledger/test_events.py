@@ -7,7 +7,7 @@ from django.db import transaction
 from ledger.errors import InsideTransactionError
 from ledger.models import Compensation, Contradiction, Dispute, EffectReference, ToolEffect, WebhookEvent
 from ledger.processors.stripe.reader import StripeReader
-from ledger.querysets import find_effects_by_reference
+from ledger.querysets import find_effects_by_reference, not_paid_back
 from ledger.services.events import parse, take_in_event, work_event
 from ledger.services.sending import mark_sent
 from tests.ledger.conftest import LATER, NOW
@@ -285,3 +285,24 @@ def test_a_thin_event_without_a_time_is_none(created):
 
     with pytest.raises(ValueError, match="not an event"):
         take_in_event(processor="stripe", body=json.dumps(thin).encode(), now=LATER)
+
+
+@pytest.mark.parametrize("order", sorted(itertools.permutations("csf")), ids="".join)
+def test_a_refund_that_came_back_ends_alike_in_every_order(open_effect, charged, order):
+    """No processor can be asked here: what the events say has to be enough."""
+    whole = charged(amount_refunded=5000, refunds={"data": [refund(amount=5000)]})
+    failed = refund(amount=5000, status="failed", failure_reason="expired_or_canceled_card")
+    events = {
+        "c": ("charge.succeeded", charged(), 0),
+        "s": ("charge.refunded", whole, 60),
+        "f": ("charge.refund.updated", failed, 172800),
+    }
+    for letter in order:
+        kind, carried, after = events[letter]
+        hear(kind, carried, f"evt_{letter}", created=CREATED + after)
+
+    lost = Compensation.objects.get()
+    assert books(open_effect) == ("applied", 5000, 0)
+    assert (lost.state, (lost.failed_at - lost.settled_at).total_seconds()) == ("failed", 172800 - 60)
+    assert list(not_paid_back()) == [lost]
+    assert not WebhookEvent.objects.exclude(trouble="").exists()
