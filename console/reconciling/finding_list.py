@@ -22,7 +22,7 @@ from ledger.vocabulary import Standing
 
 EXPLAINED: Final = {
     FindingKind.ABANDONED: "Applied, but no call on the live path uses it",
-    FindingKind.DUPLICATE: "Two branches of one fork charged for the same thing",
+    FindingKind.DUPLICATE: "Charged again for the same: on another branch, or before the first was known",
     FindingKind.STALE_PENDING: "No evidence either way for longer than it may take",
     FindingKind.MISSING_IN_LEDGER: "The processor has a movement that we have not",
     FindingKind.MISSING_AT_PROCESSOR: "We say applied, the processor has nothing",

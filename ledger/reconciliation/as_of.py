@@ -67,8 +67,9 @@ WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.requested_at 
 AND e.call_seq IS NULL AND e.detached_standing = 'abandoned' AND @state = 'applied'
 """.replace("@spans", PATH_SPANS).replace("@state", _STATE)
 
-# Two charges of one tool, for the same arguments or below the same root, of which neither's call
-# stands above the other's: each customer's branch has paid on its own.
+# Two charges of one tool, for the same arguments or below the same root. Either neither's call stands
+# above the other's, so that each customer's branch has paid on its own; or the second began for the same
+# amount before anything had said that the first went through, which nobody does who knows of it.
 _DUPLICATES = """
 WITH RECURSIVE several AS MATERIALIZED (
     SELECT conversation_id, tool_name FROM ledger_tooleffect
@@ -76,12 +77,17 @@ WITH RECURSIVE several AS MATERIALIZED (
     AND call_seq IS NOT NULL AND state <> 'pending' AND requested_at <= %(cut_off)s
     GROUP BY conversation_id, tool_name HAVING count(*) > 1
 ), applied AS MATERIALIZED (
-    SELECT e.id, e.conversation_id, e.tool_name, e.call_seq, e.request_digest, e.key_scope, e.key_root_seq
+    SELECT e.id, e.conversation_id, e.tool_name, e.call_seq, e.request_digest, e.key_scope, e.key_root_seq,
+        e.requested_at, e.amount_minor, e.currency
     FROM ledger_tooleffect e JOIN several USING (conversation_id, tool_name)
     WHERE e.realm_id = %(realm)s AND e.processor = %(processor)s AND e.operation = 'charge'
     AND e.call_seq IS NOT NULL AND e.requested_at <= %(cut_off)s AND @state = 'applied'
 ), pairs AS MATERIALIZED (
-    SELECT b.id AS later, a.id AS earlier, a.conversation_id, a.call_seq AS sought, b.call_seq AS leaf
+    SELECT b.id AS later, a.id AS earlier, a.conversation_id, a.call_seq AS sought, b.call_seq AS leaf,
+        a.requested_at <= b.requested_at AND (a.request_digest = b.request_digest
+            OR (a.amount_minor, a.currency) = (b.amount_minor, b.currency)) AND NOT EXISTS (
+            SELECT FROM ledger_effectmove m WHERE m.effect_id = a.id AND m.to_state = 'applied'
+            AND m.moved_at <= b.requested_at) AS was_unknown
     FROM applied a JOIN applied b ON b.conversation_id = a.conversation_id AND b.tool_name = a.tool_name
     AND a.call_seq < b.call_seq
     AND (a.request_digest = b.request_digest OR (a.key_scope = 'branch_root'
@@ -102,7 +108,7 @@ WITH RECURSIVE several AS MATERIALIZED (
     WHERE s.up IS NOT NULL
 )
 SELECT p.later, array_agg(p.earlier ORDER BY p.earlier) FROM pairs p
-WHERE NOT EXISTS (
+WHERE p.was_unknown OR NOT EXISTS (
     SELECT FROM spans s WHERE s.later = p.later AND s.earlier = p.earlier
     AND p.sought BETWEEN s.first_seq AND s.last_seq)
 GROUP BY p.later ORDER BY p.later
@@ -312,7 +318,7 @@ def abandoned_as_of(*, realm_id: int, processor: str, as_of: AsOf) -> list[UUID]
 
 
 def duplicates_as_of(*, realm_id: int, processor: str, as_of: AsOf) -> list[tuple[UUID, list[UUID]]]:
-    """Return each charge that repeats earlier ones of sibling branches, with those."""
+    """Return each charge that repeats earlier ones, of sibling branches or not known yet, with those."""
     with connection.cursor() as cursor:
         cursor.execute(_DUPLICATES, {"realm": realm_id, "processor": processor, **as_of.parameters})
         return [(later, list(earlier)) for later, earlier in cursor.fetchall()]

@@ -7,7 +7,7 @@ class FindingKind(TextChoices):
     """What a run can find; one module of `kinds` each."""
 
     ABANDONED = "abandoned", "Abandoned charge"
-    DUPLICATE = "duplicate", "Duplicate across branches"
+    DUPLICATE = "duplicate", "Duplicate charge"
     STALE_PENDING = "stale_pending", "Sent, answer unknown"
     MISSING_IN_LEDGER = "missing_in_ledger", "Missing in the ledger"
     MISSING_AT_PROCESSOR = "missing_at_processor", "Missing at the processor"

@@ -1,7 +1,9 @@
-"""Two branches of one fork have charged for the same thing, and both charges stand.
+"""Two charges for the same thing, and both stand: of two branches, or the second of one path made blindly.
 
-The same tool, with the same arguments or below the same branch root, and neither call above the
-other. The finding is about the later charge. Equal charges on one path are two purchases.
+The same tool, with the same arguments or below the same branch root. Neither call stands above the
+other; or the second asked for the same amount while nobody knew how the first had ended, as after a
+timeout. The finding is about the later charge. Equal charges on one path are two purchases where the
+first was known.
 """
 
 from ledger.reconciliation.as_of import duplicates_as_of, effects_as_of, in_batches

@@ -3,18 +3,24 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 
 from conversations.services.heads import switch_head
 from ledger.models import EffectUse
 from ledger.services.detaching import detach_effects
 from ledger.services.disputes import take_dispute
+from ledger.services.questions import answer_question
 from ledger.services.refunds import take_refund
+from ledger.services.sending import mark_sent
+from ledger.services.settling import settle_effect
 from tests.conversations.conftest import CUSTOMER, NOW
 from tests.ledger.conftest import Talk
 from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, found
-from tests.ledger.seen import AGENT, disputed, refunded
+from tests.ledger.seen import AGENT, charged, disputed, refunded
 
 pytestmark = pytest.mark.django_db
+
+ORDER = '{"order": 1042, "amount": 1900, "currency": "usd"}'
 
 
 def move_head(talk: Talk, seq: int, at=NOW) -> None:
@@ -27,6 +33,34 @@ def bought(pays, talk, charge: str, *, below: int, **given):
     answered = talk.answers(effect.call_id, below=effect.call_seq)
     talk.replies(below=answered)
     return effect
+
+
+def settle(effect, charge: str, *, at):
+    seen = charged(
+        charge, intent=f"pi_{charge}", amount_minor=effect.amount_minor, currency="usd", occurred_at=at
+    )
+    return settle_effect(effect_id=effect.pk, seen=seen, actor=AGENT, now=at).effect
+
+
+def repeated(begins, talk, *, known_at=None, amount=1900, **again):
+    """One call, answered with a timeout; 33 seconds later, on the same path, another that asks again."""
+    first = begins(talk=talk, arguments=ORDER)
+    if known_at is not None:
+        first = settle(first, "ch_80", at=known_at)
+    answered = talk.answers(first.call_id, below=first.call_seq)
+    arguments = again.get("arguments", ORDER.replace("1900", str(amount)))
+    seq = talk.calls("toolu_again", below=answered, arguments=arguments)
+    at = NOW + timedelta(seconds=33)
+    begun = talk.begins(seq, "toolu_again", now=at)
+    if begun.question is not None:
+        answer_question(question_id=begun.question.pk, is_allowed=True, user=person(), now=at)
+        begun = talk.begins(seq, "toolu_again", now=at)
+    mark_sent(effect_id=begun.effect.pk, now=at)
+    return first, begun.effect
+
+
+def person() -> User:
+    return User.objects.create_user("approver")
 
 
 def test_a_charge_on_the_branch_that_the_head_left_is_abandoned(run, pays, talk):
@@ -60,6 +94,39 @@ def test_the_later_of_two_branches_charges_is_the_duplicate(run, pays, talk):
 def test_two_charges_of_one_turn_are_two_purchases(run, pays, talk):
     first = pays("ch_1", talk=talk, below=talk.says())
     pays("ch_2", talk=talk, below=talk.answers(first.call_id, below=first.call_seq))
+
+    assert found(run()) == []
+
+
+@pytest.mark.parametrize(
+    "again",
+    [{}, {"arguments": '{"order": 1042, "at": "10:20", "amount": 1900, "currency": "usd"}'}],
+    ids=["same arguments", "same amount in one turn"],
+)
+def test_a_charge_repeated_before_the_first_was_known_is_a_duplicate(run, begins, talk, again):
+    first, second = repeated(begins, talk, **again)
+    settle(first, "ch_80", at=NOW + timedelta(seconds=40))
+    settle(second, "ch_81", at=NOW + timedelta(seconds=35))
+
+    done = run()
+
+    assert found(done) == [("duplicate", "ch_81", 1900)]
+    assert done.sightings.get().facts == {"of": [str(first.pk)]}
+
+
+def test_a_charge_repeated_once_the_first_was_known_is_a_purchase(run, begins, talk):
+    first, second = repeated(begins, talk, known_at=NOW + timedelta(seconds=5))
+
+    settle(second, "ch_81", at=NOW + timedelta(seconds=35))
+
+    assert first.state == "applied"
+    assert found(run()) == []
+
+
+def test_another_amount_asked_for_meanwhile_is_another_purchase(run, begins, talk):
+    first, second = repeated(begins, talk, amount=2500)
+    settle(first, "ch_80", at=NOW + timedelta(seconds=40))
+    settle(second, "ch_81", at=NOW + timedelta(seconds=41))
 
     assert found(run()) == []
 
