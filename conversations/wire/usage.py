@@ -2,7 +2,8 @@
 
 Anthropic's `input_tokens` leaves cached tokens out; OpenAI's counts include
 them. What a provider does not say stays None, which is not zero; so does a
-count past any answer's, and a share of the output that is more than the whole.
+count past any answer's, a share of the output that is more than the whole, and
+an input of which more is said to be cached than there was of it.
 """
 
 from collections.abc import Mapping
@@ -85,9 +86,10 @@ def _openai_usage(
 ) -> Usage:
     cached = count_in(details, "cached_tokens")
     written = count_in(details, "cache_write_tokens")
-    uncached = None if given is None else max(given - (cached or 0) - (written or 0), 0)
+    rest = None if given is None else given - (cached or 0) - (written or 0)
     return Usage(
-        uncached_input=uncached,
+        # Less than nothing is left where a gateway counts the cached ones apart, or wrongly.
+        uncached_input=None if rest is None or rest < 0 else rest,
         cache_read=cached,
         cache_write_5m=written,
         output=output,

@@ -87,10 +87,18 @@ def test_openais_input_includes_cached_tokens():
     assert buckets(chat) == buckets(responses) == (25, 60, 15, None, 20, 8, None)
 
 
-def test_counts_that_contradict_each_other_never_go_below_zero():
-    usage = openai_chat_usage({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 60}})
+@pytest.mark.parametrize(
+    ("details", "cached", "written"),
+    [
+        ({"cached_tokens": 60}, 60, None),
+        ({"cached_tokens": 6, "cache_write_tokens": 5}, 6, 5),
+    ],
+)
+def test_an_input_of_which_more_is_cached_than_there_was_of_it_is_unknown(details, cached, written):
+    chat = openai_chat_usage({"prompt_tokens": 10, "prompt_tokens_details": details})
+    responses = openai_responses_usage({"input_tokens": 10, "input_tokens_details": details})
 
-    assert usage.uncached_input == 0
+    assert buckets(chat) == buckets(responses) == (None, cached, written, None, None, None, None)
 
 
 def test_a_count_that_no_answer_can_have_is_unknown():
