@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BooleanField, F, Field, Func, Q, TextField, UUIDField, Value
+from django.db.models import BooleanField, F, Field, Func, IntegerField, Q, TextField, UUIDField, Value
 
 
 def among(name: str, values: Iterable[str]) -> Func:
@@ -25,6 +25,11 @@ def among_filled(name: str, values: Iterable[str]) -> Q:
 def among_ids(name: str, values: Iterable[UUID]) -> Func:
     """Return the condition that the column is one of these ids."""
     return _among(name, list(values), UUIDField())
+
+
+def among_numbers(name: str, values: Iterable[int]) -> Func:
+    """Return the condition that the column is one of these numbers of messages."""
+    return _among(name, list(values), IntegerField())
 
 
 def _among(name: str, values: list[Any], of: "Field[Any, Any]") -> Func:

@@ -67,16 +67,12 @@ def _cost(message: MessageDraft, count: CountTokens) -> int:
 
 def _pinned(conversation_id: UUID, path: Sequence[StoredMessage]) -> list[Summary]:
     """Return the pinned summaries whose whole stretch lies on this path, newest version last."""
-    seqs = [message.seq for message in path]
-    return list(
-        Summary.objects.filter(
-            conversation_id=conversation_id,
-            is_pinned=True,
-            invalidated_at=None,
-            from_seq__in=seqs,
-            to_seq__in=seqs,
-        ).order_by("from_seq", "to_seq", "created_at")
-    )
+    seqs = {message.seq for message in path}
+    pinned = Summary.objects.filter(
+        conversation_id=conversation_id, is_pinned=True, invalidated_at=None
+    ).order_by("from_seq", "to_seq", "created_at")
+    # A path is longer than a statement may have parameters; the summaries of one conversation are few.
+    return [summary for summary in pinned if summary.from_seq in seqs and summary.to_seq in seqs]
 
 
 def _fitting(summaries: Sequence[Summary], budget: int) -> tuple[list[Summary], int]:

@@ -60,10 +60,11 @@ def fork_conversation(
 
 def _passed_over(conversation_id: UUID, seqs: list[int]) -> set[tuple[int, str]]:
     places = {seq: place for place, seq in enumerate(seqs)}
+    # Of the whole tree: a path is longer than a statement may have parameters, and such calls are few.
     calls = ToolCall.objects.filter(
-        conversation_id=conversation_id, seq__in=seqs, status=CallStatus.UNANSWERED
+        conversation_id=conversation_id, status=CallStatus.UNANSWERED
     ).values_list("seq", "call_id")
-    return {(places[seq], call_id) for seq, call_id in calls}
+    return {(places[seq], call_id) for seq, call_id in calls if seq in places}
 
 
 def _copy_call_lives(*, conversation_id: UUID, seqs: list[int], fork_id: UUID) -> None:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F
 
 from conversations.errors import ConflictError
+from ledger.arrays import among_numbers
 from ledger.models import ToolEffect
 from ledger.querysets import standings
 from ledger.vocabulary import EffectState
@@ -25,7 +26,7 @@ def detach_effects(*, conversation_id: UUID, now: datetime, seqs: Collection[int
         conversation_id=conversation_id, call_seq__isnull=False
     )
     if seqs is not None:
-        attached = attached.filter(call_seq__in=seqs)
+        attached = attached.filter(among_numbers("call_seq", seqs))
     effects = list(attached.order_by("pk"))
     still_open = [effect for effect in effects if effect.state == EffectState.PENDING]
     if still_open:

@@ -9,6 +9,7 @@ from access.actors import Actor, ActorKind
 from conversations.models import Conversation
 from conversations.reads.path import read_path
 from conversations.replay import next_body_at
+from conversations.replay.context import assemble
 from conversations.search.words import Within, search_words
 from conversations.services.exporting import export_trees, select_conversations
 from conversations.services.forking import fork_conversation
@@ -20,6 +21,8 @@ from tests.conversations.imports.reading import lines, write
 IN_CHAT = {"dialect": Dialect.OPENAI_CHAT, "model": "gpt-4o"}
 DEPTH = 5_000
 WIDTH = 300
+# One more than a statement may have parameters.
+PAST_PARAMETERS = 65_536
 
 
 @pytest.fixture
@@ -42,6 +45,12 @@ def imported(realm, tmp_path):
 def deep(imported):
     said = [{"role": "assistant" if n % 2 else "user", "content": f"word{n:04}"} for n in range(DEPTH)]
     return imported(lines({"id": "deep", "messages": said}), "deep.jsonl")
+
+
+@pytest.fixture
+def deeper(imported):
+    said = [{"role": "user", "content": "x"} for _ in range(PAST_PARAMETERS)]
+    return imported(lines({"id": "deeper", "messages": said}), "deeper.jsonl")
 
 
 @pytest.fixture
@@ -73,6 +82,13 @@ def test_a_line_of_five_thousand_is_read_searched_replayed_forked_and_exported(d
     )
     assert len(json.loads(tree)["messages"]) == DEPTH
     assert sys.getrecursionlimit() == limit
+
+
+def test_a_line_longer_than_a_statements_parameters_is_cut_to_a_budget_and_forked(deeper):
+    context = assemble(conversation_id=deeper.pk, leaf_seq=PAST_PARAMETERS, budget=50)
+    fork = fork_conversation(conversation_id=deeper.pk, leaf_seq=PAST_PARAMETERS, actor=CUSTOMER, now=NOW)
+
+    assert len(context.messages) + len(context.left_out) == PAST_PARAMETERS == fork.head_seq
 
 
 def test_each_of_three_hundred_siblings_is_read_searched_replayed_and_exported(wide):
