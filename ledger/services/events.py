@@ -21,6 +21,7 @@ from django.db.models import Exists, F, OuterRef, Q
 from access.actors import Actor, ActorKind
 from conversations.errors import StoreError, constraint_of
 from conversations.ids import mint_id
+from conversations.models import RawBody
 from conversations.services.raw_bodies import keep_raw_body, open_raw_body
 from conversations.vocabulary import RawClass
 from ledger.evidence import AnySeen, DisputeSeen, OutcomeSeen, RefundSeen
@@ -238,6 +239,20 @@ def _finish(event: WebhookEvent, *, trouble: str, effect: ToolEffect | None, now
     event.processed_at = None if trouble == UNREACHABLE else now
     event.attempts += 1
     event.save(update_fields=["trouble", "effect", "processed_at", "attempts"])
+    if effect is not None and event.processed_at is not None:
+        _let_go_of_erased(event, effect)
+
+
+def _let_go_of_erased(event: WebhookEvent, effect: ToolEffect) -> None:
+    """Keep no bytes that come late about somebody who was erased; what is held stays, as evidence."""
+    if not ToolEffect.objects.filter(pk=effect.pk).exclude(account_pseudonym="").exists():
+        return
+    try:
+        with transaction.atomic():
+            RawBody.objects.filter(pk=event.raw_id).delete()
+    except IntegrityError as error:
+        if constraint_of(error) != "retention_held_stays":
+            raise
 
 
 def as_body(event: Mapping[str, Any]) -> bytes:

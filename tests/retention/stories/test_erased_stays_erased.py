@@ -6,7 +6,7 @@ import pytest
 
 from access.actors import Actor, ActorKind
 from conversations.errors import NotFoundError, StoreError
-from conversations.models import Account, Conversation, ErasedSubject, Generation
+from conversations.models import Account, Conversation, ErasedSubject, Generation, RawBody
 from conversations.services.accounts import ensure_account
 from conversations.services.appending import append_message
 from conversations.services.exporting import export_trees
@@ -16,11 +16,14 @@ from conversations.services.starting import start_conversation
 from conversations.vocabulary import Dialect, GenerationStatus
 from jobs.models import JobRun
 from jobs.services.starting import start_job
+from ledger.services.events import take_in_event, work_event
+from ledger.services.sending import mark_sent
 from retention.services.continuing import CONTINUE, continue_erasures
 from retention.services.holds import place_hold
 from retention.services.reapplying import reapply_erasures
 from tests.conversations.drafts import assistant, user
 from tests.conversations.schema.rows import fetch
+from tests.ledger.stripe_events import charge, dispute, event, refund
 from tests.retention.conftest import CUSTOMER, NOW, remaining
 from tests.retention.desk import erased, release, work_on
 from tests.retention.stores import everywhere
@@ -106,6 +109,36 @@ class TestWhoWasErasedStaysErased:
             append_message(conversation_id=talks[0].id, message=user(NAME), actor=CUSTOMER, now=NOW)
         assert not Generation.objects.exists()
         assert everywhere(NAME) == []
+
+    def test_a_late_event_moves_the_money_and_leaves_no_bytes(self, bought, officer, second):
+        mark_sent(effect_id=bought.pk, now=NOW)
+        whole = {"amount": 1900, "amount_captured": 1900, "metadata": {"counterfoil_effect": str(bought.pk)}}
+        self.hear("charge.succeeded", charge(**whole), "evt_1")
+        request = erased(bought.account, officer=officer, second=second)
+        theirs = {"billing_details": {"name": NAME, "email": EMAIL}}
+
+        late = self.hear("refund.created", refund(amount=1900, **theirs), "evt_2")
+
+        bought.refresh_from_db()
+        assert (bought.account_pseudonym, bought.state) == (request.pseudonym, "compensated")
+        assert (late.trouble, late.effect_id, late.raw_id) == ("", bought.pk, None)
+        assert not RawBody.objects.exists()
+
+    def test_a_late_event_about_what_is_disputed_is_evidence(self, bought, officer, second):
+        mark_sent(effect_id=bought.pk, now=NOW)
+        whole = {"amount": 1900, "amount_captured": 1900, "metadata": {"counterfoil_effect": str(bought.pk)}}
+        self.hear("charge.succeeded", charge(**whole), "evt_1")
+        erased(bought.account, officer=officer, second=second)
+
+        late = self.hear("charge.dispute.created", dispute(), "evt_2")
+
+        assert (late.trouble, RawBody.objects.get().pk) == ("", late.raw_id)
+
+    def hear(self, kind, carried, event_id):
+        taken = take_in_event(processor="stripe", body=event(kind, carried, event_id=event_id), now=NOW)
+        worked = work_event(event_id=taken.event.pk, now=NOW)
+        worked.refresh_from_db()
+        return worked
 
     def test_the_list_holds_digests_only(self, person, talks, officer, second, realm):
         erased(person, officer=officer, second=second)
