@@ -33,6 +33,10 @@ def read_each(
             conversation.place = place
             if conversation.raw is None:
                 conversation.raw = record.raw
+            if record.repeated_members:
+                # How many and not which: a key may be what somebody said, and remarks are kept with the run.
+                count = record.repeated_members
+                conversation.notes.append(f"{count} keys stand twice in one object; the last of each is read")
             yield conversation
 
 

@@ -35,13 +35,14 @@ csv.field_size_limit(16 << 20)
 class Record:
     """One element, line or row, read when first asked for. `trouble` says why `value` could not be read."""
 
-    __slots__ = ("_is_read", "_trouble", "_value", "place", "raw")
+    __slots__ = ("_is_read", "_repeated", "_trouble", "_value", "place", "raw")
 
     def __init__(self, place: str, raw: bytes, *, trouble: str = "") -> None:
         self.place = place
         self.raw = raw
         self._is_read = bool(trouble)
         self._value: object = None
+        self._repeated = 0
         self._trouble = trouble
 
     @classmethod
@@ -57,6 +58,11 @@ class Record:
         return self._value
 
     @property
+    def repeated_members(self) -> int:
+        """How many members, once it is read, have a later one of the same key in their object."""
+        return self._repeated
+
+    @property
     def trouble(self) -> str:
         self._read()
         return self._trouble
@@ -66,7 +72,7 @@ class Record:
             return
         self._is_read = True
         try:
-            self._value = exact_json.load(self.raw)
+            self._value, self._repeated = exact_json.load_noting(self.raw)
         except ValueError as error:
             self._trouble = str(error)
 

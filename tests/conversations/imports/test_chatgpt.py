@@ -55,6 +55,16 @@ def test_one_bad_conversation_is_named_and_the_others_go_in(tmp_path):
     assert broken.reason == "a conversation without a mapping of nodes"
 
 
+def test_two_nodes_under_one_key_are_said(tmp_path):
+    first, second = (json.dumps(entry(said("user", word), None)) for word in ("one", "two"))
+    chat = f'{{"conversation_id":"c","mapping":{{"n1":{first},"n1":{second},"n1":{second}}}}}'
+
+    conversation = read_one(tmp_path, f"[{chat}]".encode())
+
+    assert texts(conversation) == [["two"]]
+    assert conversation.notes == ["2 keys stand twice in one object; the last of each is read"]
+
+
 def test_null_title_time_and_parts_stay_unknown(tmp_path):
     pointer = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://f1"}
     content = {"content_type": "multimodal_text", "parts": [pointer, None, "see image"]}

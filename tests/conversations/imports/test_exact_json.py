@@ -21,6 +21,14 @@ def test_numbers_and_odd_strings_are_written_as_they_were_spelt(text):
     assert exact_json.dump(exact_json.load(text)) == text
 
 
+def test_what_a_later_member_of_the_same_key_replaces_is_counted():
+    assert exact_json.load_noting(b'{"a":1,"a":{"b":2,"b":3,"b":4},"c":[{"a":5},{"a":6}]}') == (
+        {"a": {"b": 4}, "c": [{"a": 5}, {"a": 6}]},
+        3,
+    )
+    assert exact_json.load_noting(b"[" * 20_000 + b"]" * 20_000)[1] == 0
+
+
 def test_nesting_past_the_interpreters_stack_is_read_and_written():
     text = b'[{"a":' * 20_000 + b'{"x":1.50,"y":["\\ud800",true,null,-Infinity]}' + b"}]" * 20_000
 
