@@ -76,16 +76,17 @@ def settle_by_answer(
     if seen is None:
         return None
     with transaction.atomic():
-        raw_id = keep_raw_body(
-            body=body,
-            raw_class=RawClass.RESPONSE,
-            now=now,
-            account_id=effect.account_id,
-            place=seen.reference,
-        )
+        raw_id = None if effect.account_pseudonym else _keep(effect, body, seen, now=now)
         # What we asked for ourselves was answered: it is this effect's, whatever its metadata say.
         ours = replace(seen, effect_id=effect.pk, raw_id=raw_id)
         return settle_effect(effect_id=effect.pk, seen=ours, actor=actor, now=now)
+
+
+def _keep(effect: ToolEffect, body: bytes, seen: OutcomeSeen, *, now: datetime) -> UUID:
+    """Keep the answer's bytes; an answer of somebody who was erased is read and not kept."""
+    return keep_raw_body(
+        body=body, raw_class=RawClass.RESPONSE, now=now, account_id=effect.account_id, place=seen.reference
+    )
 
 
 def settle_by_report(

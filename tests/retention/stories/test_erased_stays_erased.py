@@ -17,6 +17,7 @@ from conversations.vocabulary import Dialect, GenerationStatus
 from jobs.models import JobRun
 from jobs.services.starting import start_job
 from ledger.services.events import take_in_event, work_event
+from ledger.services.hearing import RawAnswer, hear_answer
 from ledger.services.sending import mark_sent
 from retention.services.continuing import CONTINUE, continue_erasures
 from retention.services.holds import place_hold
@@ -133,6 +134,17 @@ class TestWhoWasErasedStaysErased:
         late = self.hear("charge.dispute.created", dispute(), "evt_2")
 
         assert (late.trouble, RawBody.objects.get().pk) == ("", late.raw_id)
+
+    def test_an_answer_that_is_handed_in_again_is_not_kept(self, bought, officer, second):
+        mark_sent(effect_id=bought.pk, now=NOW)
+        body = json.dumps(charge(amount=1900, amount_captured=1900, receipt_email=EMAIL)).encode()
+        hear_answer(effect_id=bought.pk, raw=RawAnswer(200, body), actor=CUSTOMER, now=NOW)
+        erased(bought.account, officer=officer, second=second)
+        assert not RawBody.objects.exists()
+
+        hear_answer(effect_id=bought.pk, raw=RawAnswer(200, body), actor=CUSTOMER, now=NOW)
+
+        assert not RawBody.objects.exists()
 
     def hear(self, kind, carried, event_id):
         taken = take_in_event(processor="stripe", body=event(kind, carried, event_id=event_id), now=NOW)
