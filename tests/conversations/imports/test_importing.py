@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 from access.actors import ActorKind
 from access.models import Realm
 from conversations.models import Conversation, Generation, HeadMove, Message, RawBody
+from conversations.services.appending import append_message
 from conversations.services.importing.importing import import_file
 from conversations.services.importing.report import ExitStatus
 from conversations.services.raw_bodies import open_raw_body
 from conversations.vocabulary import GenerationStatus, HeadMoveReason, RawClass, ReplayObstacle, Source
-from tests.conversations.conftest import NOW
+from tests.conversations import drafts
+from tests.conversations.conftest import CUSTOMER, NOW
 from tests.conversations.imports.exports import IMPORTER, chat, five, node, rows
 from tests.conversations.imports.reading import write
 from tests.conversations.invariants import assert_well_formed
@@ -111,6 +113,24 @@ def test_without_any_account_nothing_is_guessed(imported):
 
     assert Conversation.objects.count() == 0
     assert {one.text for one in report.failed} == {"the source does not say whose it is; name the account"}
+
+
+def test_a_dialogue_is_well_formed_with_its_system_message_in_front_which_is_no_part_of_the_path(imported):
+    said = [("system", "Be brief."), ("user", "Hi"), ("assistant", "Hello.")]
+    for number in (0, 1):
+        messages = [{"role": role, "content": text} for role, text in said[number:]]
+        imported({"id": f"d-{number}", "messages": messages})
+
+    whole, bare = Conversation.objects.order_by("external_ref")
+    digests = [
+        list(one.messages.order_by("seq").values_list("path_digest", flat=True)) for one in (whole, bare)
+    ]
+    assert digests[0] == [None, *digests[1]]
+    assert_well_formed(whole.id)
+    append_message(
+        conversation_id=whole.id, message=drafts.user("And?"), actor=CUSTOMER, now=NOW + timedelta(days=1)
+    )
+    assert_well_formed(whole.id)
 
 
 def test_an_answer_whose_model_is_known_has_an_attempt_that_names_it(imported):
