@@ -17,9 +17,13 @@ from django.http import StreamingHttpResponse
 # Spreadsheets take a file without this mark for one in an old encoding and garble "Inês".
 BYTE_ORDER_MARK: Final = "\ufeff"
 
-# The full-width forms are folded to these by spreadsheets set to East Asian languages. Blanks and
-# characters without ink in front are skipped, because some programs trim them before they look.
-_FORMULA: Final = re.compile(r"[\s\x00-\x1f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|[\t\r\n]")
+# The full-width and small forms are folded to these by spreadsheets set to East Asian languages. Blanks
+# and characters without ink in front are skipped, because some programs trim them before they look.
+_NO_INK: Final = (
+    r"\s\x00-\x1f\x7f\xad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    r"\ufe00-\ufe0f\ufeff"
+)
+_FORMULA: Final = re.compile(rf"[{_NO_INK}]*[=+\-@＝＋－＠﹦﹢﹣﹫]|[\t\r\n]")
 _NUMBER: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
