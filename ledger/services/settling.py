@@ -14,7 +14,7 @@ from django.db import transaction
 from access.actors import Actor
 from conversations.errors import NotFoundError
 from ledger.evidence import OutcomeSeen
-from ledger.models import Contradiction, EffectReference, ToolEffect
+from ledger.models import Contradiction, EffectMove, EffectReference, ToolEffect
 from ledger.services import recounting
 from ledger.services.moves import Proof, write_move
 from ledger.vocabulary import ContradictionKind, EffectState, EvidenceSource, ReferenceKind
@@ -41,7 +41,10 @@ def settle_effect(*, effect_id: UUID, seen: OutcomeSeen, actor: Actor, now: date
     if not contradictions and _is_new(effect, seen):
         if effect.sent_at is None and seen.outcome == EffectState.APPLIED:
             contradictions.append(ContradictionKind.SENT_UNMARKED)
+        returned = _return_heard_first(effect, seen)
         _take_outcome(effect, seen, actor=actor, now=now)
+        if returned is not None:
+            _take_return(effect, returned, actor=actor, now=now)
     for kind in contradictions:
         write_contradiction(effect, kind, seen, now=now)
     recounting.recount(effect=effect, actor=actor, now=now)
@@ -141,6 +144,33 @@ def _is_new(effect: ToolEffect, seen: OutcomeSeen) -> bool:
         is_returned = effect.operation == "refund" and effect.state == EffectState.APPLIED
         return effect.state == EffectState.PENDING or (is_returned and _is_same_operation(effect, seen))
     return False
+
+
+def _return_heard_first(effect: ToolEffect, seen: OutcomeSeen) -> EffectMove | None:
+    """Return the move that a tool's refund failed by, where this is the older word that it had gone out.
+
+    A refund that failed does not succeed any more: by the same id, the success came before.
+    """
+    if effect.operation != "refund" or effect.state != EffectState.FAILED:
+        return None
+    if seen.outcome != EffectState.APPLIED:
+        return None
+    last = effect.moves.order_by("-number").first()
+    return last if last is not None and last.evidence_ref == seen.reference else None
+
+
+def _take_return(effect: ToolEffect, returned: EffectMove, *, actor: Actor, now: datetime) -> None:
+    effect.compensated_by = returned.evidence_ref
+    proof = Proof(
+        source=EvidenceSource(returned.source),
+        reference=returned.evidence_ref,
+        status=returned.evidence_status,
+        amount_minor=returned.evidence_amount_minor,
+        occurred_at=returned.evidence_at,
+        raw_id=returned.raw_id,
+    )
+    write_move(effect=effect, to_state=EffectState.COMPENSATED, proof=proof, actor=actor, now=now)
+    effect.save(update_fields=["state", "move", "compensated_by"])
 
 
 def _take_outcome(effect: ToolEffect, seen: OutcomeSeen, *, actor: Actor, now: datetime) -> None:

@@ -84,3 +84,27 @@ def test_a_failure_from_after_the_success_is_a_contradiction(sent):
 
     assert books(sent) == ("applied", 5000, 0)
     assert Contradiction.objects.get().kind == "failed_after_applied"
+
+
+@pytest.mark.parametrize("order", sorted(itertools.permutations("psf")), ids="".join)
+def test_a_tools_refund_that_came_back_ends_alike_in_every_order(talk, register, order):
+    register(name="refund_order", operation="refund")
+    talk.says()
+    seq = talk.calls("toolu_1", name="refund_order", arguments='{"amount": 1200, "currency": "usd"}')
+    effect = talk.begins(seq, "toolu_1").effect
+    mark_sent(effect_id=effect.pk, now=NOW)
+    metadata = {"counterfoil_effect": str(effect.pk)}
+    events = {
+        "p": ("refund.created", refund(status="pending", metadata=metadata), 60),
+        "s": ("refund.updated", refund(metadata=metadata), 120),
+        "f": ("refund.failed", refund(status="failed", failure_reason="declined", metadata=metadata), 9000),
+    }
+
+    for letter in order:
+        kind, carried, after = events[letter]
+        hear(effect, kind, carried, event_id=f"evt_{letter}", after=after)
+
+    effect.refresh_from_db()
+    assert (effect.state, effect.amount_settled_minor) == ("compensated", 1200)
+    assert effect.compensated_by == "re_TEST0090"
+    assert not effect.contradictions.exists()
