@@ -93,7 +93,9 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("fail-generation", "POST"): Operation(WRITE, {}),
     ("cancel-generation", "POST"): Operation(WRITE, {}),
     # The attempt of the matrix still runs, or its answer told its usage itself.
-    ("usage-of-generation", "POST"): Operation(WRITE, {"usage": {"output_tokens": 1}}, own=refused(409)),
+    ("usage-of-generation", "POST"): Operation(
+        WRITE, {"usage": {"input_tokens": 1, "output_tokens": 1}}, own=refused(409)
+    ),
     # No body was recorded for the attempt.
     ("replay-body", "GET"): Operation(READ, own=refused(404, 409, 410)),
     ("exchanges", "POST"): Operation(

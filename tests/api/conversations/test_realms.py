@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 # Bodies that would be taken, so that nothing but the realm stands in the way.
 BODIES = {
-    "usage-of-generation": {"usage": {"output_tokens": 1}},
+    "usage-of-generation": {"usage": {"input_tokens": 1, "output_tokens": 1}},
     "conversations": {"account": {"external_id": "c"}},
     "head": {"message_id": "{id}.m1"},
     "fork": {"leaf_id": "{id}.m1"},
