@@ -1,6 +1,10 @@
 """Calls and results that do not meet are kept as they came, and marked."""
 
+from django.db import connection
+
 from conversations.models import Conversation, MessagePart, ToolCall
+from conversations.services.placing import check_deferred
+from conversations.vocabulary import Dialect
 from tests.conversations.recording.exchanges import (
     answer,
     assistant,
@@ -123,3 +127,21 @@ def test_arguments_that_are_no_json_number_are_kept_as_they_came(record):
     stored = ToolCall.objects.get()
     assert (exchange.match, stored.arguments) == ("started", {"id": "ch_1"})
     assert b'"rate":NaN' in bytes(MessagePart.objects.get(type="tool_use").payload)
+
+
+def test_three_hundred_calls_at_once_are_asked_about_once(record):
+    names = [f"call_{number}" for number in range(300)]
+    asked = [{"id": name, "type": "function", "function": {"name": "f", "arguments": "{}"}} for name in names]
+    sent = body(
+        user("Do it all"),
+        {"role": "assistant", "content": None, "tool_calls": asked},
+        *({"role": "tool", "tool_call_id": name, "content": "ok"} for name in names),
+    )
+    with connection.cursor() as cursor:
+        # Each asked with all the others, they took minutes.
+        cursor.execute("SET LOCAL statement_timeout = '20s'")
+
+    record(sent, dialect=Dialect.OPENAI_CHAT)
+    check_deferred()
+
+    assert set(ToolCall.objects.values_list("status", flat=True)) == {"succeeded"}

@@ -112,3 +112,14 @@ def test_a_call_at_the_end_may_count_again(asked):
     execute("UPDATE conversations_toolcall SET status = 'requested'")
 
     assert fetch("SELECT status FROM conversations_toolcall") == [("requested",)]
+
+
+def test_calls_that_came_later_to_a_message_that_was_passed_are_refused_whatever_else_it_says(asked):
+    with transaction.atomic():
+        message(asked, 3, 2, answers=2)
+        add_result(asked, seq=3, answers=2, call_id="call_0")
+        message(asked, 4, 3, role="assistant")
+        execute("UPDATE conversations_toolcall SET status = 'succeeded'")
+
+    with refused(PASSED_OVER):
+        add_call(asked, seq=2, ordinal=1, call_id="call_1")
