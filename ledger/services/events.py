@@ -245,7 +245,8 @@ def _finish(event: WebhookEvent, *, trouble: str, effect: ToolEffect | None, now
 
 def _let_go_of_erased(event: WebhookEvent, effect: ToolEffect) -> None:
     """Keep no bytes that come late about somebody who was erased; what is held stays, as evidence."""
-    if not ToolEffect.objects.filter(pk=effect.pk).exclude(account_pseudonym="").exists():
+    is_erased = ToolEffect.objects.filter(pk=effect.pk).exclude(account_pseudonym="").exists()
+    if event.raw_id is None or not is_erased:
         return
     try:
         with transaction.atomic():
