@@ -37,6 +37,7 @@ from conversations.wire.literals import readable_copy
 
 LABEL: Final = "ChatGPT export"
 _KEY: Final = "chatgpt"
+_OWN_ROLES: Final = frozenset(Role.values)
 _ROLES: Final = {
     "system": Role.SYSTEM,
     "user": Role.USER,
@@ -149,7 +150,7 @@ def _node(
     metadata = as_dict(message.get("metadata"))
     draft = MessageDraft(
         role=_ROLES.get(role_name, Role.USER),
-        provider_role="" if role_name in Role.values else title_of(role_name)[:64],
+        provider_role="" if role_name in _OWN_ROLES else title_of(role_name)[:64],
         parts=_parts(content, conversation, beside),
         occurred_at=moment_of(message.get("create_time")),
     )

@@ -34,6 +34,7 @@ from conversations.vocabulary import PartType, Role
 from conversations.wire.literals import readable_copy
 
 LABEL: Final = "Open WebUI export"
+_OWN_ROLES: Final = frozenset(Role.values)
 _KEY: Final = "open-webui"
 
 
@@ -94,7 +95,7 @@ def _nodes(
     message = as_dict(value)
     parent = parent_of(value, "parentId", standing)
     role_name = as_text(message.get("role"))
-    if role_name not in Role.values:
+    if role_name not in _OWN_ROLES:
         error = as_dict(message.get("error"))
         reason = (
             f"no message but an error ({title_of(error.get('code'))})"
