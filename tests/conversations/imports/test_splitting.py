@@ -27,6 +27,13 @@ def test_each_element_comes_with_its_own_bytes(chunk):
     assert split(text) == [json.dumps(item).encode() for item in ITEMS]
 
 
+def test_letters_of_several_bytes_move_no_element(chunk):
+    text = '["é😀 }", {"ключ": ["日本", "\u2028"]}, {"é": "]"}]'.encode()
+
+    assert [json.loads(one) for one in split(text)] == json.loads(text)
+    assert b", ".join(split(text)) == text[1:-1]
+
+
 def test_an_empty_list_has_no_elements(chunk):
     assert split(b"[ ]") == []
 
