@@ -24,6 +24,8 @@ REALM = "bench-abandoned"
 # Ids of this corpus, told from others by their first four bytes.
 ID = "('0000ab00-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid"
 
+# Behind what the other measurements list first, since they may share the database.
+LONG_AGO = "'2020-03-01T00:00Z'::timestamptz"
 EFFECT = "('0000ab01-0000-7000-8' || lpad(to_hex(s), 3, '0') || '-' || lpad(to_hex(n), 12, '0'))::uuid"
 
 FILL = (
@@ -31,46 +33,46 @@ FILL = (
 INSERT INTO conversations_conversation (id, account_id, title, source, external_ref, parent_call_id,
     head_seq, head_move, next_seq, next_generation, has_fork, created_at, last_activity_at)
 SELECT {ID}, %(account)s, '', 'application', '', '', CASE WHEN n %% 20 < 3 THEN 60 ELSE 40 END, 1,
-    CASE WHEN n %% 20 < 3 THEN 61 ELSE 41 END, 1, n %% 20 < 3, now(), now()
+    CASE WHEN n %% 20 < 3 THEN 61 ELSE 41 END, 1, n %% 20 < 3, {LONG_AGO}, {LONG_AGO}
 FROM generate_series(1, %(count)s) n
 """,
     f"""
 INSERT INTO conversations_headmove (conversation_id, number, head_seq, moved_at, moved_by_kind, reason)
-SELECT {ID}, 1, CASE WHEN n %% 20 < 3 THEN 60 ELSE 40 END, now(), 'customer', 'append'
+SELECT {ID}, 1, CASE WHEN n %% 20 < 3 THEN 60 ELSE 40 END, {LONG_AGO}, 'customer', 'append'
 FROM generate_series(1, %(count)s) n
 """,
     f"""
 INSERT INTO conversations_message (conversation_id, seq, parent_seq, role, branch_reason, created_at)
 SELECT {ID}, s, CASE s WHEN 1 THEN NULL WHEN 41 THEN 19 WHEN 51 THEN 49 WHEN 55 THEN 53 ELSE s - 1 END,
     CASE WHEN s %% 2 = 0 THEN 'assistant' ELSE 'user' END,
-    CASE WHEN s = 41 THEN 'user_edit' WHEN s IN (51, 55) THEN 'regenerate' ELSE 'continue' END, now()
+    CASE WHEN s = 41 THEN 'user_edit' WHEN s IN (51, 55) THEN 'regenerate' ELSE 'continue' END, {LONG_AGO}
 FROM generate_series(1, %(count)s) n,
     generate_series(1, CASE WHEN n %% 20 < 3 THEN 60 ELSE 40 END) s
 """,
     f"""
 INSERT INTO conversations_messagepart (conversation_id, seq, ordinal, type, payload, tool_call_id, tool_name)
-SELECT {ID}, s, 0, 'tool_use', '{{}}', 'call_' || s, 'charge_card'
+SELECT {ID}, s, 0, 'tool_use', '{{}}', 'call_' || n || '_' || s, 'charge_card'
 FROM generate_series(1, %(count)s) n, unnest(%(seqs)s::int[]) s WHERE s <= 40 OR n %% 20 < 3
 """,
     f"""
 INSERT INTO conversations_toolcall (conversation_id, seq, ordinal, call_id, name, requested_at)
-SELECT {ID}, s, 0, 'call_' || s, 'charge_card', now()
+SELECT {ID}, s, 0, 'call_' || n || '_' || s, 'charge_card', {LONG_AGO}
 FROM generate_series(1, %(count)s) n, unnest(%(seqs)s::int[]) s WHERE s <= 40 OR n %% 20 < 3
 """,
     f"""
 INSERT INTO ledger_tooleffect (id, realm_id, account_id, conversation_id, call_seq, call_id, tool_name,
     operation, idempotency_key, key_scope, key_counter, request_digest, processor, find_by, state, move,
     external_ref, amount_minor, amount_settled_minor, currency, requested_at, settled_at)
-SELECT {EFFECT}, %(realm)s, %(account)s, {ID}, s, 'call_' || s, 'charge_card', 'charge',
+SELECT {EFFECT}, %(realm)s, %(account)s, {ID}, s, 'call_' || n || '_' || s, 'charge_card', 'charge',
     'bench_' || n || '_' || s, 'call', 1, '\\x00', 'stripe', '{{}}', 'applied', 2, 'ch_' || n || '_' || s,
-    1900, 1900, 'usd', now(), now()
+    1900, 1900, 'usd', {LONG_AGO}, {LONG_AGO}
 FROM generate_series(1, %(count)s) n, unnest(%(seqs)s::int[]) s WHERE s <= 40 OR n %% 20 < 3
 """,
     f"""
 INSERT INTO ledger_effectmove (effect_id, number, from_state, to_state, moved_at, moved_by_kind, source,
     evidence_ref)
 SELECT {EFFECT}, move, CASE move WHEN 1 THEN '' ELSE 'pending' END,
-    CASE move WHEN 1 THEN 'pending' ELSE 'applied' END, now(), 'application',
+    CASE move WHEN 1 THEN 'pending' ELSE 'applied' END, {LONG_AGO}, 'application',
     CASE move WHEN 1 THEN 'begin' ELSE 'answer' END, 'ch_' || n || '_' || s
 FROM generate_series(1, %(count)s) n, unnest(%(seqs)s::int[]) s, generate_series(1, 2) move
 WHERE s <= 40 OR n %% 20 < 3
