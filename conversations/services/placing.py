@@ -22,6 +22,7 @@ from conversations.models import Conversation, Message
 from conversations.reads.digests import chain_at
 from conversations.services.blobs import has_large_payload
 from conversations.services.placing_statement import placing_statement
+from conversations.services.plans import plan_anew_for_many
 from conversations.services.rows import byte_array, call_rows, generation_row, message_rows, part_rows
 from conversations.vocabulary import BranchReason, Dialect, HeadMoveReason, Role
 
@@ -157,6 +158,7 @@ def check_deferred() -> None:
 
 
 def _execute(run: Run) -> Placed | None:
+    plan_anew_for_many(len(run.messages))
     has_calls = any(part.is_call for message in run.messages for part in message.parts)
     statement = placing_statement(
         has_generation=run.generation is not None,

@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from django.db import connection
 
 from access.actors import Actor, ActorKind
 from conversations.models import Conversation
@@ -23,6 +24,17 @@ DEPTH = 5_000
 WIDTH = 300
 # One more than a statement may have parameters.
 PAST_PARAMETERS = 65_536
+LONG = 2_000
+TURN = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
+
+
+def messages_read() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0) FROM pg_stat_xact_user_tables"
+            " WHERE relname = 'conversations_message'"
+        )
+        return int(cursor.fetchone()[0])
 
 
 @pytest.fixture
@@ -89,6 +101,20 @@ def test_a_line_longer_than_a_statements_parameters_is_cut_to_a_budget_and_forke
     fork = fork_conversation(conversation_id=deeper.pk, leaf_seq=PAST_PARAMETERS, actor=CUSTOMER, now=NOW)
 
     assert len(context.messages) + len(context.left_out) == PAST_PARAMETERS == fork.head_seq
+
+
+def test_a_long_line_is_forked_and_imported_by_key_on_a_connection_that_wrote_short_ones_before(imported):
+    short = imported(lines({"id": "short", "messages": TURN * 4}), "short.jsonl")
+    for _ in range(8):
+        fork_conversation(conversation_id=short.pk, leaf_seq=8, actor=CUSTOMER, now=NOW)
+    Conversation.objects.all().delete()
+    before = messages_read()
+
+    long = imported(lines({"id": "long", "messages": TURN * (LONG // 2)}), "long.jsonl")
+    fork_conversation(conversation_id=long.pk, leaf_seq=LONG, actor=CUSTOMER, now=NOW)
+
+    # Each asks for its parent some times. One that reads its whole conversation reads a thousand times more.
+    assert messages_read() - before < LONG * 100
 
 
 def test_each_of_three_hundred_siblings_is_read_searched_replayed_and_exported(wide):

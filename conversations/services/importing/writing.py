@@ -31,6 +31,7 @@ from conversations.services.importing.redacting import cut_imported, cuts_of
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.rows import RowBatch
 from conversations.services.placing import check_deferred
+from conversations.services.plans import plan_anew_for_many
 from conversations.vocabulary import CallStatus, ErasedKind, HeadMoveReason, RawClass
 
 _PATIENCE: Final = 3
@@ -118,6 +119,7 @@ def _write(destination: Destination, conversations: Sequence[ImportedConversatio
             # A connection keeps the plans of keys and triggers that its first batch made: made while the
             # tables are empty, they would read them from end to end for every row that follows.
             cursor.execute("SET LOCAL enable_seqscan = off")
+        plan_anew_for_many(max((len(one.new) for one in plans), default=0))
         batch.copy()
         RedactionSpan.objects.bulk_create(cuts)
         _update_known(batch)
