@@ -44,7 +44,8 @@ def test_a_second_factor_is_set_up_and_then_asked_for(
     page.get_by_role("link", name="Set up a second factor").click()
     picture = page.get_by_role("img", name="QR code of the key below")
     expect(picture).to_be_visible()
-    assert picture.evaluate("image => image.naturalWidth") > 100
+    # Visible is the place of it; `decode` waits until it is there, and fails if it cannot be shown.
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
     device = TOTPDevice.objects.get()
     assert re.fullmatch(r"([A-Z2-7]{4} ){7}[A-Z2-7]{4}", page.locator("#secret").inner_text())
 
