@@ -1,5 +1,7 @@
 """Conditions on thousands of values, and the indexes that answer them."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.db.models import Model, Q
@@ -12,16 +14,17 @@ pytestmark = pytest.mark.django_db
 
 # PostgreSQL looks through a hundred values by itself, and no further.
 VALUES = [f"ch_{number}" for number in range(101)]
-PARTIAL: list[tuple[type[Model], str, str]] = [
-    (StatementLine, "reference", "line_reference"),
-    (StatementLine, "charge_ref", "line_charge"),
-    (Compensation, "external_ref", "compensation_external_ref"),
+PARTIAL: list[tuple[type[Model], str]] = [
+    (StatementLine, "reference"),
+    (StatementLine, "charge_ref"),
+    (Compensation, "external_ref"),
 ]
 
 
-@pytest.mark.parametrize(("model", "column", "index"), PARTIAL)
-def test_many_values_are_asked_of_an_index_that_leaves_empty_texts_out(model, column, index):
-    assert index in plan(model, among_filled(column, VALUES))
+@pytest.mark.parametrize(("model", "column"), PARTIAL)
+def test_many_values_are_asked_of_an_index_that_leaves_empty_texts_out(model, column):
+    # Some have a second such index, for what begins so.
+    assert re.search(rf"Index Cond: \(+{column}\b.* = ANY ", plan(model, among_filled(column, VALUES)))
     # Without saying so, each batch of a reconciliation would read the table from end to end.
     assert "Seq Scan" in plan(model, Q(among(column, VALUES)))
 
