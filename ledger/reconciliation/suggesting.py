@@ -4,14 +4,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from ledger.models import StatementLine
-from ledger.reconciliation.as_of import (
-    EffectAsOf,
-    effects_as_of,
-    pending_as_of,
-)
+from ledger.reconciliation.as_of import EffectAsOf, effects_as_of
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.knowing import Known
 from ledger.reconciliation.movements import Movement
+from ledger.reconciliation.standing import pending_as_of
 from ledger.vocabulary import Operation
 
 # A suggestion is no further from its movement than this.

@@ -1,14 +1,9 @@
 """Applied effects that no call on the live path has made or used, as the head stood at the cut-off."""
 
-from ledger.reconciliation.as_of import (
-    EffectAsOf,
-    abandoned_as_of,
-    effects_as_of,
-    given_back,
-    in_batches,
-)
+from ledger.reconciliation.as_of import EffectAsOf, effects_as_of, given_back, in_batches
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.judged import Seen
+from ledger.reconciliation.standing import abandoned_as_of
 from ledger.reconciliation.vocabulary import FindingKind
 
 

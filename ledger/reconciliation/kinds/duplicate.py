@@ -6,9 +6,10 @@ timeout. The finding is about the later charge. Equal charges on one path are tw
 first was known.
 """
 
-from ledger.reconciliation.as_of import duplicates_as_of, effects_as_of, in_batches
+from ledger.reconciliation.as_of import effects_as_of, in_batches
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.judged import Seen
+from ledger.reconciliation.standing import duplicates_as_of
 from ledger.reconciliation.vocabulary import FindingKind
 
 

@@ -4,9 +4,10 @@ One that a statement shows is no longer unknown: it is a state that differs. One
 movement is suggested to be waits for that person's word.
 """
 
-from ledger.reconciliation.as_of import effects_as_of, in_batches, pending_as_of
+from ledger.reconciliation.as_of import effects_as_of, in_batches
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.judged import Seen
+from ledger.reconciliation.standing import pending_as_of
 from ledger.reconciliation.vocabulary import FindingKind
 
 
