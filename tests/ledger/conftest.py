@@ -18,6 +18,7 @@ from ledger.models import ToolEffect
 from ledger.services.beginning import Begun, begin_effect
 from ledger.services.policies import save_policy
 from ledger.services.refunds import take_refund
+from ledger.services.sending import mark_sent
 from samples.processor.process import Processor
 from tests.conversations.conftest import (
     NOW,
@@ -146,6 +147,13 @@ def bought(talk: Talk, charge_card: Any) -> ToolEffect:
     begun = talk.begins(talk.calls("toolu_1"), "toolu_1")
     assert begun.effect is not None
     return begun.effect
+
+
+@pytest.fixture
+def open_effect(bought: ToolEffect) -> ToolEffect:
+    """Sent for 50.00 USD under a known key, and never answered."""
+    mark_sent(effect_id=bought.pk, now=NOW)
+    return bought
 
 
 @pytest.fixture

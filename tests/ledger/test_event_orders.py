@@ -5,19 +5,12 @@ import itertools
 import pytest
 
 from ledger.models import Contradiction, WebhookEvent
-from ledger.services.events import take_in_event, work_event
 from ledger.services.sending import mark_sent
-from tests.ledger.conftest import LATER, NOW
-from tests.ledger.stripe_events import CREATED, charge, event, refund
+from tests.ledger.conftest import NOW
+from tests.ledger.hearing import books, hear
+from tests.ledger.stripe_events import CREATED, charge, refund
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def sent(bought):
-    """Sent for 50.00 USD, and never answered."""
-    mark_sent(effect_id=bought.pk, now=NOW)
-    return bought
 
 
 def intent(status, **given):
@@ -32,16 +25,10 @@ def intent(status, **given):
     }
 
 
-def hear(effect, kind, carried, *, event_id, after):
+def hear_of(effect, kind, carried, *, event_id, after):
     if carried["object"] != "refund":
         carried = {**carried, "metadata": {"counterfoil_effect": str(effect.pk)}}
-    body = event(kind, carried, event_id=event_id, created=CREATED + after)
-    return work_event(event_id=take_in_event(processor="stripe", body=body, now=LATER).event.pk, now=LATER)
-
-
-def books(effect):
-    effect.refresh_from_db()
-    return effect.state, effect.amount_settled_minor, effect.amount_compensated_minor
+    return hear(kind, carried, event_id, created=CREATED + after)
 
 
 DECLINED = intent(
@@ -58,31 +45,31 @@ WORDS = {
 
 
 @pytest.mark.parametrize("order", sorted(itertools.permutations("dcpr")), ids="".join)
-def test_every_order_after_a_declined_attempt_of_the_same_intent_ends_alike(sent, order):
+def test_every_order_after_a_declined_attempt_of_the_same_intent_ends_alike(open_effect, order):
     for letter in order:
         kind, carried, after = WORDS[letter]
-        hear(sent, kind, carried, event_id=f"evt_{letter}", after=after)
+        hear_of(open_effect, kind, carried, event_id=f"evt_{letter}", after=after)
 
-    assert books(sent) == ("applied", 5000, 1200)
+    assert books(open_effect) == ("applied", 5000, 1200)
     assert not WebhookEvent.objects.exclude(trouble="").exists()
     assert not Contradiction.objects.exists()
 
 
-def test_a_failure_from_before_the_success_is_no_contradiction(sent):
-    hear(sent, "payment_intent.succeeded", intent("succeeded"), event_id="evt_2", after=20)
+def test_a_failure_from_before_the_success_is_no_contradiction(open_effect):
+    hear_of(open_effect, "payment_intent.succeeded", intent("succeeded"), event_id="evt_2", after=20)
     declined = intent("requires_payment_method", last_payment_error={"code": "card_declined"})
-    hear(sent, "payment_intent.payment_failed", declined, event_id="evt_1", after=1)
+    hear_of(open_effect, "payment_intent.payment_failed", declined, event_id="evt_1", after=1)
 
-    assert books(sent) == ("applied", 5000, 0)
+    assert books(open_effect) == ("applied", 5000, 0)
     assert not Contradiction.objects.exists()
 
 
-def test_a_failure_from_after_the_success_is_a_contradiction(sent):
-    hear(sent, "payment_intent.succeeded", intent("succeeded"), event_id="evt_1", after=20)
+def test_a_failure_from_after_the_success_is_a_contradiction(open_effect):
+    hear_of(open_effect, "payment_intent.succeeded", intent("succeeded"), event_id="evt_1", after=20)
     declined = intent("requires_payment_method", last_payment_error={"code": "bank_return"})
-    hear(sent, "payment_intent.payment_failed", declined, event_id="evt_2", after=9000)
+    hear_of(open_effect, "payment_intent.payment_failed", declined, event_id="evt_2", after=9000)
 
-    assert books(sent) == ("applied", 5000, 0)
+    assert books(open_effect) == ("applied", 5000, 0)
     assert Contradiction.objects.get().kind == "failed_after_applied"
 
 
@@ -102,7 +89,7 @@ def test_a_tools_refund_that_came_back_ends_alike_in_every_order(talk, register,
 
     for letter in order:
         kind, carried, after = events[letter]
-        hear(effect, kind, carried, event_id=f"evt_{letter}", after=after)
+        hear_of(effect, kind, carried, event_id=f"evt_{letter}", after=after)
 
     effect.refresh_from_db()
     assert (effect.state, effect.amount_settled_minor) == ("compensated", 1200)
