@@ -7,6 +7,7 @@ from pathlib import Path
 from django.utils.csp import CSP
 
 from config import databases, env
+from config.api.description import DESCRIPTION
 from config.integers import send_integers_as_text
 from config.log import configure_logging
 from config.schedule import BEAT_SCHEDULE
@@ -207,36 +208,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "config.api.problems.answer_problem",
     "UNAUTHENTICATED_USER": None,
 }
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Counterfoil",
-    "DESCRIPTION": "The system of record for AI conversations and for what their tools did to the world.",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.1",
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    # The description holds no data: whoever reaches the server may read how it is spoken to.
-    "SERVE_PERMISSIONS": [],
-    "SERVE_AUTHENTICATION": [],
-    "COMPONENT_SPLIT_REQUEST": True,
-    # Lists of values under one member's name in several answers, by the names of what they are.
-    "ENUM_NAME_OVERRIDES": {
-        "MessageRole": "conversations.vocabulary.Role",
-        "PartType": "conversations.vocabulary.PartType",
-        "PartStatus": "conversations.vocabulary.PartStatus",
-        "GenerationStatus": "conversations.vocabulary.GenerationStatus",
-        "ConversationSource": "conversations.vocabulary.Source",
-        "EffectState": "ledger.vocabulary.EffectState",
-        "GuardReason": "ledger.vocabulary.GuardReason",
-        "ErasureState": "retention.vocabulary.RequestState",
-    },
-    # The pages of the description come from here too: nothing is loaded from elsewhere.
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "list", "displayRequestDuration": True},
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.api.schema.name_problems",
-    ],
-}
+SPECTACULAR_SETTINGS = DESCRIPTION
 
 # The payment processor; docs/ledger.md says what each one does. Without a key nothing is asked or sent.
 STRIPE_API_KEY = os.environ.get("STRIPE_API_KEY", "")
