@@ -1,5 +1,6 @@
 """Attempts end: finished, failed, cancelled; and what a provider tells of their tokens afterwards."""
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
@@ -38,7 +39,7 @@ class GivenLateUsage(serializers.Serializer):
     service_tier = serializers.CharField(required=False, max_length=32)
 
 
-class _EndingView(ApiView):
+class _EndingView(ApiView, ABC):
     """An attempt that ends; ending it again in the same way returns what is stored."""
 
     scopes: ClassVar = {"POST": Scope.WRITE}
@@ -56,14 +57,13 @@ class _EndingView(ApiView):
         )
         return told(ended, is_new=generation.finished_at is None and ended.finished_at == self.now)
 
+    @abstractmethod
     def outcome(self, dialect: Dialect) -> Outcome:
-        raise NotImplementedError
+        """Return what the request says of how the attempt ended."""
 
 
 class FinishView(_EndingView):
     """An answer came."""
-
-    scopes: ClassVar = {"POST": Scope.WRITE}
 
     @extend_schema(
         operation_id="finish_generation",
@@ -98,8 +98,6 @@ class FinishView(_EndingView):
 class FailView(_EndingView):
     """No whole answer came."""
 
-    scopes: ClassVar = {"POST": Scope.WRITE}
-
     @extend_schema(
         operation_id="fail_generation",
         summary="Fail an attempt",
@@ -117,8 +115,6 @@ class FailView(_EndingView):
 
 class CancelView(_EndingView):
     """Nobody waits for it any more."""
-
-    scopes: ClassVar = {"POST": Scope.WRITE}
 
     @extend_schema(
         operation_id="cancel_generation",

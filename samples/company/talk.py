@@ -1,5 +1,6 @@
 """What the clients of every API share: a history, the clock of the story, and both sides written down."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import ClassVar
@@ -11,7 +12,7 @@ from samples.company.story import Clock, Exchange, Mint
 type Item = dict[str, object]
 
 
-class Talk:
+class Talk(ABC):
     """Keeps the history as an application does, sends it each time, and writes down both sides.
 
     `exchanges` grows by one with every attempt. An attempt that did not succeed
@@ -64,8 +65,9 @@ class Talk:
         """Nothing ever came back."""
         return self._exchange(None, status=None, take=take)
 
+    @abstractmethod
     def request_body(self) -> bytes:
-        raise NotImplementedError
+        """Return the body of the next request: the whole history, as the provider wants it."""
 
     def _next_action(self) -> None:
         self._action += 1
