@@ -4,11 +4,11 @@ Taking in is one short transaction: the bytes, then the row, once per event id. 
 outside any transaction at what only the processor can tell, then settles. An event about an
 object that no effect knows yet waits as `unmatched`; whoever learns of that object looks for
 such events after its commit, and the event looks once more after its own: one of the two
-sees the other.
+sees the other. An event looks for those that wait only once it waits no more itself.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -45,6 +45,15 @@ RAW_IS_GONE = "raw_is_gone"
 class TakenIn:
     event: WebhookEvent
     is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """What came of an event: the trouble, if any, an effect it is of, and the objects that it tied to one."""
+
+    trouble: str = ""
+    effect: ToolEffect | None = None
+    objects: Sequence[str] = ()
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -104,24 +113,33 @@ def work_event(*, event_id: UUID, now: datetime, is_again: bool = False) -> Webh
     event = WebhookEvent.objects.select_related("raw").get(pk=event_id)
     if event.processed_at is not None and not is_again:
         return event
-    trouble, effect = _apply(event, now=now)
-    _finish(event, trouble=trouble, effect=effect, now=now)
-    if trouble == UNMATCHED and work_waiting_for(reference=event.object_ref, now=now):
+    applied = _apply(event, now=now)
+    _finish(event, applied, now=now)
+    if applied.trouble == UNMATCHED and work_waiting_for(reference=event.object_ref, now=now):
         event.refresh_from_db()
+    for reference in applied.objects:
+        work_waiting_for(reference=reference, now=now)
     return event
 
 
 def work_waiting_for(*, reference: str, now: datetime) -> int:
-    """Work on events that wait for this object, if an effect knows it by now; return how many."""
-    if not EffectReference.objects.filter(reference=reference).exists():
-        return 0
-    waiting = WebhookEvent.objects.filter(object_ref=reference, trouble=UNMATCHED)
-    number = 0
-    for event in waiting.select_related("raw").order_by("occurred_at"):
-        trouble, effect = _apply(event, now=now)
-        if trouble != UNMATCHED:
-            _finish(event, trouble=trouble, effect=effect, now=now)
-            number += 1
+    """Work on events that wait for this object, if an effect knows it by now; return how many.
+
+    What they tie to an effect in turn is looked for too. It ends, as each round is brought by an event
+    that waits no more.
+    """
+    number, references = 0, [reference]
+    while references:
+        name = references.pop()
+        if not EffectReference.objects.filter(reference=name).exists():
+            continue
+        waiting = WebhookEvent.objects.filter(object_ref=name, trouble=UNMATCHED)
+        for event in waiting.select_related("raw").order_by("occurred_at"):
+            applied = _apply(event, now=now)
+            if applied.trouble != UNMATCHED:
+                _finish(event, applied, now=now)
+                number += 1
+                references += [found for found in applied.objects if found not in references]
     return number
 
 
@@ -131,41 +149,43 @@ def unmatched_that_match() -> Any:
     return WebhookEvent.objects.filter(Exists(known), trouble=UNMATCHED)
 
 
-def _apply(event: WebhookEvent, *, now: datetime) -> tuple[str, ToolEffect | None]:
-    """Settle by every piece of evidence in the event; return the trouble, if any, and an effect it is of."""
+def _apply(event: WebhookEvent, *, now: datetime) -> _Applied:
+    """Settle by every piece of evidence in the event."""
     if event.raw is None:
-        return RAW_IS_GONE, event.effect
+        return _Applied(RAW_IS_GONE, event.effect)
     try:
         read = reader_for(event.processor).read_event(parse(open_raw_body(event.raw)))
     except ValueError:
-        return UNREADABLE, None
+        return _Applied(UNREADABLE)
     actor = Actor(ActorKind.PROCESSOR, event.event_id[:64])
     effects: list[ToolEffect] = []
+    objects: list[str] = []
     try:
         for seen in read.seen:
             source = EvidenceSource(event.source)
-            effects += settle_by(replace(seen, source=source, raw_id=event.raw_id), actor=actor, now=now)
+            settled = _settle_by(replace(seen, source=source, raw_id=event.raw_id), actor=actor, now=now)
+            effects += settled
+            if settled and isinstance(seen, OutcomeSeen):
+                objects += [reference for _, reference in seen.references]
         if effects and read.refunded is not None:
             _heal_refunds(event, effects[0], read.refunded, actor=actor, now=now)
     except ProcessorUnreachableError:
-        return UNREACHABLE, effects[0] if effects else None
+        return _Applied(UNREACHABLE, effects[0] if effects else None, objects)
     except StoreError as error:
-        return error.rule[:64], effects[0] if effects else None
+        return _Applied(error.rule[:64], effects[0] if effects else None, objects)
     if read.seen and not effects:
-        return UNMATCHED, None
-    return "", effects[0] if effects else None
+        return _Applied(UNMATCHED)
+    return _Applied("", effects[0] if effects else None, objects)
 
 
-def settle_by(seen: AnySeen, *, actor: Actor, now: datetime) -> list[ToolEffect]:
-    """Settle every effect that the evidence is about; then what waited for the objects it names."""
+def _settle_by(seen: AnySeen, *, actor: Actor, now: datetime) -> list[ToolEffect]:
+    """Settle every effect that the evidence is about."""
     match seen:
         case OutcomeSeen():
             effect = matching.effect_of_outcome(seen)
             if effect is None:
                 return []
             settle_effect(effect_id=effect.pk, seen=seen, actor=actor, now=now)
-            for _, reference in seen.references:
-                work_waiting_for(reference=reference, now=now)
             return [effect]
         case RefundSeen():
             return _settle_by_refund(seen, actor=actor, now=now)
@@ -233,14 +253,14 @@ def _heal_refunds(
         _settle_by_refund(seen, actor=actor, now=now)
 
 
-def _finish(event: WebhookEvent, *, trouble: str, effect: ToolEffect | None, now: datetime) -> None:
+def _finish(event: WebhookEvent, applied: _Applied, *, now: datetime) -> None:
     """Write down that the event was worked on; one that the processor has to be asked about waits."""
-    event.trouble, event.effect = trouble, effect
-    event.processed_at = None if trouble == UNREACHABLE else now
+    event.trouble, event.effect = applied.trouble, applied.effect
+    event.processed_at = None if applied.trouble == UNREACHABLE else now
     event.attempts += 1
     event.save(update_fields=["trouble", "effect", "processed_at", "attempts"])
-    if effect is not None and event.processed_at is not None:
-        _let_go_of_erased(event, effect)
+    if applied.effect is not None and event.processed_at is not None:
+        _let_go_of_erased(event, applied.effect)
 
 
 def _let_go_of_erased(event: WebhookEvent, effect: ToolEffect) -> None:

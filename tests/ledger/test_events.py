@@ -1,4 +1,5 @@
 import itertools
+import json
 
 import pytest
 from django.db import transaction
@@ -6,12 +7,24 @@ from django.db import transaction
 from ledger.errors import InsideTransactionError
 from ledger.models import Compensation, Contradiction, Dispute, EffectReference, ToolEffect, WebhookEvent
 from ledger.querysets import find_effects_by_reference, not_paid_back
-from ledger.services.events import take_in_event, work_event
-from tests.ledger.conftest import LATER
+from ledger.services.events import take_in_event, work_event, work_waiting_for
+from ledger.services.hearing import RawAnswer, hear_answer
+from ledger.services.sending import mark_sent
+from tests.ledger.conftest import AGENT, LATER
 from tests.ledger.hearing import books, hear
 from tests.ledger.stripe_events import CREATED, charge, dispute, event, refund
 
 pytestmark = pytest.mark.django_db
+
+INTENT = {
+    "id": "pi_TEST0090",
+    "object": "payment_intent",
+    "status": "succeeded",
+    "amount_received": 5000,
+    "currency": "usd",
+    "latest_charge": "ch_TEST0090",
+    "created": CREATED,
+}
 
 
 @pytest.fixture
@@ -30,17 +43,7 @@ def test_a_charge_is_tied_to_its_effect_by_metadata(open_effect, charged):
 
 
 def test_an_intent_is_tied_to_its_effect_by_the_key_of_its_request(open_effect):
-    intent = {
-        "id": "pi_1",
-        "object": "payment_intent",
-        "status": "succeeded",
-        "amount_received": 5000,
-        "currency": "usd",
-        "latest_charge": "ch_1",
-        "created": CREATED,
-    }
-
-    hear("payment_intent.succeeded", intent, "evt_1", key=open_effect.idempotency_key)
+    hear("payment_intent.succeeded", INTENT, "evt_1", key=open_effect.idempotency_key)
 
     assert books(open_effect) == ("applied", 5000, 0)
 
@@ -75,6 +78,29 @@ def test_a_refund_waits_as_unmatched_until_its_charge_is_known(open_effect, char
 
     assert not WebhookEvent.objects.filter(trouble="unmatched").exists()
     assert WebhookEvent.objects.get(event_id="evt_r").effect == open_effect
+
+
+def test_a_charge_without_metadata_that_comes_before_the_answer_waits_for_it(open_effect):
+    assert hear("charge.succeeded", charge(), "evt_c").trouble == "unmatched"
+
+    raw = RawAnswer(status=200, body=json.dumps(INTENT).encode())
+    hear_answer(effect_id=open_effect.pk, raw=raw, actor=AGENT, now=LATER)
+
+    assert books(open_effect) == ("applied", 5000, 0)
+    heard = WebhookEvent.objects.get()
+    assert (heard.trouble, heard.effect, heard.attempts) == ("", open_effect, 2)
+
+
+def test_what_a_waiting_event_ties_to_the_effect_is_waited_for_no_longer_either(open_effect):
+    hear("refund.created", refund(), "evt_r")
+    hear("payment_intent.succeeded", INTENT, "evt_i")
+    assert WebhookEvent.objects.filter(trouble="unmatched").count() == 2
+
+    mark_sent(effect_id=open_effect.pk, now=LATER, find_by={"payment_intent": "pi_TEST0090"})
+    assert work_waiting_for(reference="pi_TEST0090", now=LATER) == 2
+
+    assert books(open_effect) == ("applied", 5000, 1200)
+    assert set(WebhookEvent.objects.values_list("trouble", "effect")) == {("", open_effect.pk)}
 
 
 def test_part_refunds_are_lines_and_not_the_running_total(open_effect, charged):
