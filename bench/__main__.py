@@ -1,11 +1,13 @@
 """`script/bench [NAME…] [options]`: run the named measurements, or all, one after the other.
 
 They share one database, `counterfoil_bench`, which is kept: building the workload
-takes longer than measuring it. Its servers are durable, as a product's would be.
+takes longer than measuring it. What says ALONE has one that is made for it and dropped.
+The servers are durable, as a product's would be.
 """
 
 import importlib
 import pkgutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -22,9 +24,27 @@ def main(arguments: list[str]) -> int:
     if strangers:
         sys.stderr.write(f"There is no measurement named {strangers[0]}; there are: {', '.join(known)}\n")
         return 2
-    with scratch.database("counterfoil_bench", servers="bench", keep=True):
-        failed = [name for name in named or known if run(name, options) != 0]
+    chosen = named or known
+    apart = [name for name in chosen if is_alone(name)]
+    if apart == chosen and len(chosen) == 1:
+        with scratch.database(f"counterfoil_bench_{chosen[0]}", servers="bench", keep=False):
+            return run(chosen[0], options)
+    # A process has one database, from its beginning to its end.
+    failed = [
+        name
+        for name in apart
+        if subprocess.run([sys.executable, "-m", "bench", name, *options], check=False).returncode != 0
+    ]
+    together = [name for name in chosen if name not in apart]
+    if together:
+        with scratch.database("counterfoil_bench", servers="bench", keep=True):
+            failed += [name for name in together if run(name, options) != 0]
     return 1 if failed else 0
+
+
+def is_alone(name: str) -> bool:
+    """Whether the measurement needs a database of its own: it would weigh what others left."""
+    return bool(getattr(importlib.import_module(f"bench.{name}"), "ALONE", False))
 
 
 def names() -> list[str]:
