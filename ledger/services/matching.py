@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from ledger.evidence import AnySeen, OutcomeSeen, RefundSeen
 from ledger.models import EffectReference, ToolEffect
+from ledger.querysets import effects_of_key
 from ledger.vocabulary import Operation, ReferenceKind
 
 _OBJECTS = (ReferenceKind.INTENT, ReferenceKind.CHARGE)
@@ -32,13 +33,12 @@ def refund_call_of(seen: RefundSeen) -> ToolEffect | None:
 
 
 def _by_marks(seen: AnySeen) -> ToolEffect | None:
-    of_processor = ToolEffect.objects.filter(processor=seen.processor)
     if seen.effect_id is not None:
-        marked = of_processor.filter(pk=seen.effect_id).first()
+        marked = ToolEffect.objects.filter(pk=seen.effect_id, processor=seen.processor).first()
         if marked is not None:
             return marked
     if seen.idempotency_key:
-        return of_processor.filter(idempotency_key=seen.idempotency_key).first()
+        return effects_of_key(seen.idempotency_key).filter(processor=seen.processor).first()
     return None
 
 

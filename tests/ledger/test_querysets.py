@@ -8,6 +8,7 @@ from ledger.models import EffectUse, ToolEffect
 from ledger.querysets import (
     abandoned,
     abandoned_ids,
+    effects_of_key,
     find_effects_by_reference,
     standings,
     totals,
@@ -237,3 +238,11 @@ def test_totals_never_add_currencies(talk, buy, charge_card, give_back):
         ("jpy", 1, 5800),
         ("usd", 1, 1000),
     ]
+
+
+def test_an_effect_is_found_by_its_key_whosever_it_is(talk, buy):
+    talk.says()
+    effect = buy(talk, 1)
+
+    assert list(effects_of_key(effect.idempotency_key)) == [effect]
+    assert not effects_of_key("of nobody").exists()
