@@ -82,7 +82,7 @@ def _tell_one(account: Account) -> Told:
     begun = begin_effect(conversation_id=talk.pk, seq=seq, call_id="call_0", actor=AGENT, now=START)
     if begun.effect is None:
         raise LookupError("the guard let no effect begin")
-    settle_absent(effect_id=begun.effect.pk, actor=AGENT, now=START)
+    settle_absent(effect_id=begun.effect.pk, sent_at=None, actor=AGENT, now=START)
     return Told(account.pk, talk.pk, begun.effect.pk)
 
 

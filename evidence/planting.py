@@ -55,7 +55,7 @@ def stale_pending(plants: Plants) -> None:
     told = plants.month.begin(amount=plants.odd_amount() + 1)
 
     def mend(now: datetime) -> None:
-        settle_absent(effect_id=told.id, actor=SWEEPER, now=now - timedelta(hours=1))
+        settle_absent(effect_id=told.id, sent_at=told.at, actor=SWEEPER, now=now - timedelta(hours=1))
 
     plants.expect("stale_pending", told.id, mend)
 

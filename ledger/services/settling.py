@@ -52,14 +52,19 @@ def settle_effect(*, effect_id: UUID, seen: OutcomeSeen, actor: Actor, now: date
 
 
 @transaction.atomic
-def settle_absent(*, effect_id: UUID, actor: Actor, now: datetime) -> ToolEffect:
-    """Settle as failed what a consistent list has proven absent; one that is settled by now stays so."""
+def settle_absent(*, effect_id: UUID, sent_at: datetime | None, actor: Actor, now: datetime) -> bool:
+    """Settle as failed what a consistent list has proven absent; tell whether it was done.
+
+    `sent_at` is what the effect's was when the list was asked for: the list proves nothing of a request
+    that left since. Nor is one touched that is settled by now.
+    """
     effect = lock_effect(effect_id)
-    if effect.state == EffectState.PENDING:
-        proof = Proof(source=EvidenceSource.ABSENT, status="absent")
-        write_move(effect=effect, to_state=EffectState.FAILED, proof=proof, actor=actor, now=now)
-        effect.save(update_fields=["state", "move"])
-    return effect
+    if effect.state != EffectState.PENDING or effect.sent_at != sent_at:
+        return False
+    proof = Proof(source=EvidenceSource.ABSENT, status="absent")
+    write_move(effect=effect, to_state=EffectState.FAILED, proof=proof, actor=actor, now=now)
+    effect.save(update_fields=["state", "move"])
+    return True
 
 
 def lock_effect(effect_id: UUID) -> ToolEffect:

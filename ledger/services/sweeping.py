@@ -69,7 +69,8 @@ def look(*, effect_id: UUID, actor: Actor, now: datetime) -> str:
 
 def _settle(effect: ToolEffect, found: Found, *, actor: Actor, now: datetime) -> str:
     if found.is_absent:
-        return "absent" if settle_absent(effect_id=effect.pk, actor=actor, now=now) else "settled_already"
+        is_settled = settle_absent(effect_id=effect.pk, sent_at=effect.sent_at, actor=actor, now=now)
+        return "absent" if is_settled else "moved_on"
     if not found.seen:
         return "unknown"
     for seen in found.seen:

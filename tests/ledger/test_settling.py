@@ -126,7 +126,7 @@ def test_a_pending_word_adds_references_and_moves_nothing(bought):
 def test_absence_fails_an_open_effect_and_a_late_charge_applies_it(bought):
     mark_sent(effect_id=bought.pk, now=NOW)
 
-    settle_absent(effect_id=bought.pk, actor=SWEEPER, now=LATER)
+    assert settle_absent(effect_id=bought.pk, sent_at=NOW, actor=SWEEPER, now=LATER)
     settle(bought, charged())
 
     assert moves(bought)[1:] == [("pending", "failed", "absent", ""), ("failed", "applied", "answer", "ch_1")]
@@ -135,10 +135,19 @@ def test_absence_fails_an_open_effect_and_a_late_charge_applies_it(bought):
 def test_absence_does_not_touch_what_is_settled(bought):
     settle(bought, charged())
 
-    settle_absent(effect_id=bought.pk, actor=SWEEPER, now=LATER)
+    assert not settle_absent(effect_id=bought.pk, sent_at=None, actor=SWEEPER, now=LATER)
 
     bought.refresh_from_db()
     assert bought.state == "applied"
+
+
+def test_absence_proves_nothing_of_a_request_that_left_since_the_list_was_asked_for(bought):
+    mark_sent(effect_id=bought.pk, now=NOW)
+
+    assert not settle_absent(effect_id=bought.pk, sent_at=None, actor=SWEEPER, now=LATER)
+
+    bought.refresh_from_db()
+    assert (bought.state, len(moves(bought))) == ("pending", 1)
 
 
 def test_nothing_is_marked_as_sent_inside_a_transaction(bought):

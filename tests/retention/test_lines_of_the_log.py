@@ -33,7 +33,7 @@ def test_a_hold_stands_in_the_realm_of_what_is_held(bought, realm, officer, seco
 
 
 def test_a_hold_on_a_charge_stands_in_its_realm_when_the_conversation_is_gone(bought, realm, officer):
-    settle_absent(effect_id=bought.pk, actor=AGENT, now=NOW)
+    settle_absent(effect_id=bought.pk, sent_at=None, actor=AGENT, now=NOW)
     detach_effects(conversation_id=bought.conversation_id, now=NOW)
     execute("DELETE FROM conversations_conversation")
 

@@ -57,7 +57,7 @@ def test_an_open_finding_blocks_its_conversation(bought, realm, run_purge):
 def test_a_dispute_that_is_being_written_keeps_its_conversation(bought, make_talk, run_purge):
     """Also where the effect has let go of its call already, so that nobody waits for its row."""
     make_talk()
-    settle_absent(effect_id=bought.pk, actor=AGENT, now=NOW)
+    settle_absent(effect_id=bought.pk, sent_at=None, actor=AGENT, now=NOW)
     detach_effects(conversation_id=bought.conversation_id, now=NOW)
     is_written, may_commit = Event(), Event()
 

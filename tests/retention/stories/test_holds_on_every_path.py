@@ -30,7 +30,7 @@ class TestAHoldStandsOnEveryPath:
     def held(self, bought, officer):
         """A conversation with a charge, an attempt and a large payload, held for two matters."""
         effect = bought
-        settle_absent(effect_id=effect.pk, actor=CUSTOMER, now=NOW)
+        settle_absent(effect_id=effect.pk, sent_at=None, actor=CUSTOMER, now=NOW)
         large = PartDraft(PartType.IMAGE, payload=b"y" * (LARGE + 1))
         message = MessageDraft(Role.USER, [result(effect.call_id), large])
         append_message(conversation_id=effect.conversation_id, message=message, actor=CUSTOMER, now=NOW)
