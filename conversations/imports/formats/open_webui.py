@@ -1,8 +1,8 @@
 """Open WebUI: the list of chats that its export button gives, or single ones of it.
 
-A chat's history is a map of messages. Newer assistant messages carry `output`,
-the items as they were produced; it is preferred to `content`, which repeats
-them as prose mixed with HTML.
+A chat's history is a map of messages; the oldest chats have a list only.
+Newer assistant messages carry `output`, the items as they were produced; it is
+preferred to `content`, which repeats them as prose mixed with HTML.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,10 @@ _KEY: Final = "open-webui"
 
 
 def sniff(records: Sequence[Record]) -> bool:
-    return any(_history(as_dict(record.value)) is not None for record in records)
+    return any(
+        _history(value) is not None or bool(_line_of(as_dict(value.get("chat")).get("messages")))
+        for value in (as_dict(record.value) for record in records)
+    )
 
 
 def read(document: Document) -> Iterator[ImportedConversation | Broken]:
@@ -61,26 +64,44 @@ def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversatio
     chat = as_dict(value.get("chat")) or value
     history = _history(value)
     key = id_of(value.get("id"))
-    if history is None:
+    messages = as_dict(as_dict(history).get("messages"))
+    # A chat whose history is empty may still have what was said in its list.
+    as_line = {} if messages else _line_of(chat.get("messages"))
+    if history is None and not as_line:
         place = f"chat {readable_copy(key[:80])}" if key else ""
         raise UnreadableError("a chat without a history of messages", place=place)
-    messages = as_dict(history["messages"])
+    messages = messages or as_line
     models = [model for model in as_list(chat.get("models")) if isinstance(model, str)]
     conversation = ImportedConversation(
         external_ref=ref(_KEY, key) if key else beginnings.key(*_beginning(messages)),
         nodes=[],
-        head_source_id=id_of(history.get("currentId")) or None,
+        head_source_id=None if as_line else id_of(as_dict(history).get("currentId")) or None,
         title=title_of(value.get("title")) or title_of(chat.get("title")),
         started_at=moment_of(value.get("created_at")) or moment_of(chat.get("timestamp")),
         model=models[0] if models else "",
         account_external_id=as_text(value.get("user_id")),
     )
+    if as_line:
+        conversation.notes.append("the chat has a list of messages and no history; taken as a line")
     standing = standing_below(messages, "childrenIds")
     nodes: list[ImportedNode] = []
     for source_id, message in messages.items():
         nodes += _nodes(source_id, message, standing.get(source_id), conversation)
     conversation.nodes = nodes
     return conversation
+
+
+def _line_of(listed: object) -> dict[str, object]:
+    """A chat's list of messages by id, each below the one before."""
+    line: dict[str, object] = {}
+    before: str | None = None
+    for number, message in enumerate(as_list(listed), start=1):
+        source_id = id_of(as_dict(message).get("id")) or f"message-{number}"
+        # Two of one id would hide each other in a map.
+        source_id = f"{source_id}~{number}" if source_id in line else source_id
+        line[source_id] = {**message, "parentId": before} if isinstance(message, dict) else message
+        before = source_id
+    return line
 
 
 def _beginning(messages: dict[str, object]) -> list[object]:
@@ -118,6 +139,9 @@ def _nodes(
     parts = _parts(source_id, message)
     if message.get("error"):
         parts.append(block_part(PartType.OTHER, message["error"], provider_type="error", said_in="content"))
+    if message.get("merged"):
+        # What one more model made of the answers that stand side by side.
+        parts.append(block_part(PartType.OTHER, message["merged"], provider_type="merged", said_in="content"))
     for file in as_list(message.get("files")):
         parts.append(block_part(PartType.OTHER, file, provider_type="file"))
     if message.get("done") is False:

@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 
 from conversations.vocabulary import PartType, Role
-from tests.conversations.imports.reading import paired, parents, planned, read_one
+from tests.conversations.imports.reading import paired, parents, planned, read_file, read_one, texts, write
 
 
 def chat(messages: Mapping[str, object], current: str | None = None) -> list[dict[str, object]]:
@@ -101,3 +101,34 @@ def test_a_head_that_is_an_error_and_nothing_else_leaves_nothing_to_show(tmp_pat
     assert tree.findings == [
         "the head m9 could not be read (no message but an error (content_filter)); there is no other"
     ]
+
+
+def test_a_chat_that_has_only_the_list_of_its_messages_is_a_line(tmp_path):
+    listed = [
+        {"id": "k-1", "role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": "Rain."},
+        {"id": "k-1", "role": "user", "content": "Still?"},
+    ]
+    empty = {"id": "w-1", "chat": {"history": {"messages": {}, "currentId": None}, "messages": listed}}
+    without = {"id": "w-2", "chat": {"messages": listed}}
+
+    export = read_file(write(tmp_path, [without, empty]))
+
+    for conversation in export.conversations:
+        assert parents(conversation) == {"k-1": None, "message-2": "k-1", "k-1~3": "message-2"}
+        assert planned(conversation).head_source_id == "k-1~3"
+        assert conversation.notes == ["the chat has a list of messages and no history; taken as a line"]
+    assert [one.external_ref for one in export.conversations] == ["open-webui:w-2", "open-webui:w-1"]
+
+
+def test_what_a_further_model_made_of_answers_side_by_side_can_be_read(tmp_path):
+    merged = {"status": True, "content": "Both say rain."}
+    messages = {
+        "q": message("user", "Weather?", None, "a", "b", models=["m-1", "m-2"]),
+        "a": message("assistant", "Rain.", "q", model="m-1", modelIdx=0),
+        "b": message("assistant", "Rain, too.", "q", model="m-2", modelIdx=1, merged=merged),
+    }
+
+    conversation = read_one(tmp_path, chat(messages, "b"))
+
+    assert texts(conversation) == [["Weather?"], ["Rain."], ["Rain, too.", "Both say rain."]]
