@@ -66,7 +66,8 @@ def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversatio
         model=as_text(value.get("model")),
         account_external_id=as_text(as_dict(value.get("account")).get("uuid")),
     )
-    is_tree = any("parent_message_uuid" in as_dict(message) for message in messages)
+    # Older exports name no parents, and some write the member with nothing in it.
+    is_tree = any(id_of(as_dict(message).get("parent_message_uuid")) for message in messages)
     nodes: list[ImportedNode] = []
     before: str | None = None
     for number, message in enumerate(messages, start=1):

@@ -49,8 +49,9 @@ def read(document: Document) -> Iterator[ImportedConversation | Broken]:
 
 def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversation:
     value = as_dict(record.value)
-    listed = value.get("messagesTree", value.get("messages"))
-    if not isinstance(listed, list):
+    lists = (value.get("messagesTree"), value.get("messages"))
+    listed = next((one for one in lists if isinstance(one, list)), None)
+    if listed is None:
         raise UnreadableError("a conversation without a list of messages")
     key = id_of(value.get("conversationId"))
     conversation = ImportedConversation(

@@ -156,3 +156,9 @@ def test_conversations_without_any_id_are_two(tmp_path):
     found = read_file(write(tmp_path, [nameless("one"), nameless("two"), nameless("two")])).conversations
 
     assert len({one.external_ref for one in found}) == 3
+
+
+def test_messages_whose_parents_are_all_null_are_a_line(tmp_path):
+    told = [said(uuid, "human", text(uuid), parent_message_uuid=None) for uuid in ("u", "v", "w")]
+
+    assert parents(read_one(tmp_path, export(*told))) == {"u": None, "v": "u", "w": "v"}

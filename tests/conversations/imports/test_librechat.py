@@ -99,3 +99,9 @@ def test_how_an_answer_ended_is_told_by_its_marks(tmp_path):
         "stopped": GenerationStatus.INTERRUPTED,
         "failed": GenerationStatus.FAILED,
     }
+
+
+def test_a_tree_that_is_null_beside_the_list_is_no_hindrance(tmp_path):
+    conversation = read_one(tmp_path, export([said("q", user=True, parent=ROOT)], messagesTree=None))
+
+    assert parents(conversation) == {"q": None}
