@@ -110,7 +110,10 @@ def _passes_luhn(number: str) -> bool:
     return (sum(digits[0::2]) + sum(doubled)) % 10 == 0
 
 
-_IBAN = re.compile(r"\b[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]{2,4}){2,8}(?: ?[A-Za-z0-9]{1,4})?\b")
+_IBAN_BEGINS = re.compile(r"\b[A-Za-z]{2}\d{2}")
+# Printed in groups, pasted in one: a run that is longer than any account number is none.
+_IBAN_GROUP = re.compile(r" ?([A-Za-z0-9]{1,36})\b")
+_MOST_IBAN_GROUPS = 9
 _IBANS = (
     "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 "
     "DK18 DO28 EE20 EG29 ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 "
@@ -122,23 +125,36 @@ _IBAN_LENGTHS = {country[:2]: int(country[2:]) for country in _IBANS.split()}
 
 
 def find_ibans(text: str) -> Iterator[Span]:
-    for match in _IBAN.finditer(text):
-        end = _end_of_iban(match[0])
+    at = 0
+    while begins := _IBAN_BEGINS.search(text, at):
+        end = _end_of_iban(text, begins)
         if end is not None:
-            yield Span(SecretKind.IBAN, match.start(), match.start() + end)
+            yield Span(SecretKind.IBAN, begins.start(), end)
+        # Behind its beginning only: an account number may stand behind a word like `no12`.
+        at = end or begins.end()
 
 
-def _end_of_iban(written: str) -> int | None:
-    """Return where the account number ends that begins the text, if one does; words may follow it."""
-    length = _IBAN_LENGTHS.get(written[:2].upper())
+def _end_of_iban(text: str, begins: re.Match[str]) -> int | None:
+    """Return where the account number ends that begins there, if one does; words may follow it."""
+    length = _IBAN_LENGTHS.get(begins[0][:2].upper())
     if length is None:
         return None
-    places = [place for place, character in enumerate(written) if character != " "]
-    if len(places) < length:
-        return None
-    number = written.replace(" ", "")[:length].upper()
-    value = int("".join(str(int(character, 36)) for character in number[4:] + number[:4]))
-    return places[length - 1] + 1 if value % 97 == 1 else None
+    number, at = begins[0], begins.end()
+    for _ in range(_MOST_IBAN_GROUPS):
+        group = _IBAN_GROUP.match(text, at)
+        if group is None:
+            return None
+        number, at = number + group[1], group.end()
+        if len(number) >= length:
+            break
+        if len(group[1]) == 1:
+            return None
+    beyond = len(number) - length
+    return at - beyond if beyond >= 0 and _passes_modulo(number[:length].upper()) else None
+
+
+def _passes_modulo(number: str) -> bool:
+    return int("".join(str(int(character, 36)) for character in number[4:] + number[:4])) % 97 == 1
 
 
 _KEYS = re.compile(
@@ -152,11 +168,17 @@ _KEYS = re.compile(
     | \bglpat-[A-Za-z0-9_-]{20,}
     | \bxox[abeprs]-[A-Za-z0-9-]{10,}                  # Slack
     | \bAIza[A-Za-z0-9_-]{35}
-    | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}   # JSON web tokens
-    | -----BEGIN\ (?:[A-Z]+\ )?PRIVATE\ KEY-----[\s\S]*?-----END\ (?:[A-Z]+\ )?PRIVATE\ KEY-----
     """,
     re.VERBOSE,
 )
+# JSON web tokens, and private keys as files hold them. In parts, each looked at once: as one pattern, a
+# text of nothing but beginnings would be read to its end from each of them.
+_THREE_PARTS = re.compile(
+    r"(?<![A-Za-z0-9_-])([A-Za-z0-9_-]{13,}+)\.[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+"
+)
+_WEB_TOKEN_BEGINS = re.compile(r"\beyJ[A-Za-z0-9_-]{10}")
+_PRIVATE_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z]{1,20} )?PRIVATE KEY-----")
+_PRIVATE_KEY_ENDS = re.compile(r"-----END (?:[A-Z]{1,20} )?PRIVATE KEY-----")
 _BEARER = re.compile(r"\b[Bb]earer\s+([A-Za-z0-9._~+/=-]{16,})")
 
 
@@ -172,6 +194,27 @@ def find_keys(text: str) -> Iterator[Span]:
         return
     for match in _KEYS.finditer(text):
         yield Span(SecretKind.API_KEY, match.start(), match.end())
+    yield from _find_web_tokens(text)
+    yield from _find_private_keys(text)
+
+
+def _find_web_tokens(text: str) -> Iterator[Span]:
+    at = 0
+    while parts := _THREE_PARTS.search(text, at):
+        begins = _WEB_TOKEN_BEGINS.search(parts[1])
+        if begins is not None:
+            yield Span(SecretKind.API_KEY, parts.start() + begins.start(), parts.end())
+        at = parts.end() if begins is not None else parts.end(1)
+
+
+def _find_private_keys(text: str) -> Iterator[Span]:
+    at = 0
+    while begins := _PRIVATE_KEY_BEGINS.search(text, at):
+        ends = _PRIVATE_KEY_ENDS.search(text, begins.end())
+        if ends is None:
+            return
+        yield Span(SecretKind.API_KEY, begins.start(), ends.end())
+        at = ends.end()
 
 
 def find_bearers(text: str) -> Iterator[Span]:

@@ -89,7 +89,21 @@ def test_a_bank_account(iban):
     assert found(f"pay to {iban} please") == [("iban", iban)]
 
 
-@pytest.mark.parametrize("text", ["DE89370400440532013001", "XX89370400440532013000", "DE12 is a code"])
+@pytest.mark.parametrize("before", ["no12", "AB12", "de44 or", "IBAN: de12 3", "DE89 3704 0044 then"])
+def test_a_bank_account_behind_a_word_that_begins_like_one(before):
+    assert found(f"{before} DE89 3704 0044 0532 0130 00 please") == [("iban", "DE89 3704 0044 0532 0130 00")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DE89370400440532013001",
+        "XX89370400440532013000",
+        "DE12 is a code",
+        "DE89370400440532013000" + "0" * 19,  # the beginning of something longer
+        "DE89 3 70400440532013000",  # no group has a single character but the last
+    ],
+)
 def test_what_fails_its_proof_is_no_bank_account(text):
     assert found(text) == []
 
@@ -101,10 +115,29 @@ def test_what_fails_its_proof_is_no_bank_account(text):
         ("sk-" + "ant-" + "api03-abcdefghijklmnopqrstuvwx", "api_key"),
         ("AKIA" + "IOSFODNN7EXAMPLE", "api_key"),
         ("ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a", "api_key"),
+        ("eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r", "api_key"),
+        ("-----BEGIN PRIVATE" + " KEY-----\nMIIE\n-----END PRIVATE" + " KEY-----", "api_key"),
+        ("-----BEGIN RSA PRIVATE" + " KEY-----\nMIIE\n-----END RSA PRIVATE" + " KEY-----", "api_key"),
     ],
 )
 def test_keys_by_their_makers_marks(text, kind):
     assert found(f"key={text}") == [(kind, text)]
+
+
+@pytest.mark.parametrize("around", ["host.example.{}", "a.b-{}", "{}.more", "first.part.{}"])
+def test_a_web_token_between_other_dotted_words(around):
+    token = "eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP"
+
+    assert found(around.format(token)) == [("api_key", token)]
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    ["-----BEGIN PRIVATE" + " KEY-----", "eyJaaaaaaaaaa-", "DE00aa aaaaaa ", "DE00" + "a" * 40 + " "],
+)
+def test_a_long_text_of_mere_beginnings_is_read_once(beginning):
+    """A megabyte: read on to its end from each of them, it would take the better part of an hour."""
+    assert found(beginning * (2**20 // len(beginning))) == []
 
 
 def test_of_a_bearer_token_the_word_before_it_stays():
