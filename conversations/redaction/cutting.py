@@ -14,10 +14,12 @@ from conversations.redaction.detectors import Span, find_secrets
 from conversations.vocabulary import SecretKind
 from conversations.wire.streams.events import is_event_stream
 
-_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# A string, or what is left of one that broke off: then its group is empty. It is taken whole, as
+# to look behind each escaped quote of it again would cost its length each time.
+_LITERAL = re.compile(r'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
 _KEY_AHEAD = re.compile(r"\s*:")
 # A string, a number, or the bounds of an object: what stands between them is of no matter.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|\d+', re.DOTALL)
+_TOKEN = re.compile(rf"{_LITERAL.pattern}|[{{}}]|\d+", re.DOTALL)
 # What tells the texts of one stream from each other.
 _PLACES = frozenset({'"index"', '"output_index"', '"content_index"', '"item_id"'})
 
@@ -80,6 +82,8 @@ def _cut_pieces(text: str, kinds: frozenset[SecretKind]) -> Iterator[str]:
     """Between literals stand numbers, names of events and white space; inside them stands what was said."""
     at = 0
     for match in _LITERAL.finditer(text):
+        if not match[1]:
+            break
         yield _cut_bare(text[at : match.start()], kinds)
         yield _cut_literal(match[0], kinds)
         at = match.end()
@@ -155,6 +159,8 @@ def _values(line: str) -> Iterator[tuple[str, tuple[str, ...], re.Match[str]]]:
     name = ""
     for match in _TOKEN.finditer(line):
         sign = match[0]
+        if sign[0] == '"' and not match[1]:
+            break
         if sign == "{":
             inside = _Object(inside)
         elif sign == "}":

@@ -99,6 +99,15 @@ def test_a_number_that_is_spread_over_bare_objects_on_lines_is_cut():
     assert b"4242" not in cut(stream)
 
 
+@pytest.mark.parametrize("begin", ['{"text":"', 'data: {"index":0,"text":"'])
+def test_a_string_that_breaks_off_is_read_once_and_cut(begin):
+    """A megabyte of escaped quotes: read on from each of them, it would take hours."""
+    said = '\\"' * 2**19
+    body = f"{begin}{said} {CARD} "
+
+    assert cut(body.encode()).decode() == f'{begin}{said} "{MARK}" '
+
+
 def test_bytes_that_are_no_text_come_through():
     assert cut(b'{"a":"\xff\xfe ' + CARD.encode() + b'"}').startswith(b'{"a":"')
 
