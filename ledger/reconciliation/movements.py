@@ -1,8 +1,10 @@
 """What the statements of a run say of one object: one movement, however many lines tell of it.
 
 A balance shows a charge that was captured in steps as several rows; two statements may cover
-one day. Rows of one statement about one object are added up; of two statements, the one that
-stands later in the run's inputs counts.
+one day. Rows of one statement about one object are added up, but a row of the balance is one row,
+however often it is listed, and so is a payment in a list of payments. Of two statements, the one
+that stands later in the run's inputs counts; where it names its rows, those that only an earlier
+one has are added.
 """
 
 from collections.abc import Iterable, Sequence
@@ -88,7 +90,22 @@ def merged(lines: Iterable[StatementLine], *, positions: dict[UUID, int]) -> lis
     for line in lines:
         of_statements = groups.setdefault((line.reference, line.kind), {})
         of_statements.setdefault(positions[line.statement_id], []).append(line)
-    return [_merge(of_statements[max(of_statements)]) for of_statements in groups.values()]
+    return [_merge(_counting(of_statements)) for of_statements in groups.values()]
+
+
+def _counting(of_statements: dict[int, list[StatementLine]]) -> list[StatementLine]:
+    """Return the lines that count, each once: a balance's row by its id, a payment's sum by itself."""
+    latest = max(of_statements)
+    listed = of_statements[latest]
+    if all(line.movement_ref for line in listed):
+        places = sorted(place for place in of_statements if place != latest)
+        earlier = [line for place in places for line in of_statements[place] if line.movement_ref]
+        listed = earlier + listed
+    rows: dict[str | int, StatementLine] = {}
+    for line in listed:
+        row = line.movement_ref or ("payment" if line.refunded_minor is not None else line.pk)
+        rows[row] = line
+    return list(rows.values())
 
 
 def _merge(lines: list[StatementLine]) -> Movement:

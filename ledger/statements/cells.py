@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from conversations.currency import AmountError, minor_units
+from conversations.currency import AmountError, exponent, minor_units
 
 _ISO: Final = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?)?",
@@ -15,6 +16,8 @@ _ISO: Final = re.compile(
 )
 _CURRENCY: Final = re.compile(r"[A-Za-z]{3}", re.ASCII)
 _WHOLE: Final = re.compile(r"[-+−]?\d{1,18}", re.ASCII)
+_THOUSAND: Final = re.compile(r"[-+−]?\d{1,3}\.\d{3}", re.ASCII)
+_MOST: Final = 2**63 - 1
 
 
 class CellError(ValueError):
@@ -28,13 +31,21 @@ def currency_of(text: str) -> str:
 
 
 def major(text: str, currency: str) -> int:
-    """Read an amount in major units: 19.99. "1,299" is refused: it can be a thousand or a fraction."""
+    """Read an amount in major units: 19.99. "1,299" is refused: it can be a thousand or a fraction.
+
+    So is "1.000" of a currency that has no three decimals: half of Europe writes a thousand so.
+    """
     if "," in text:
         raise CellError(f"“{text[:40]}” has a comma: it may stand for a thousand or for a fraction")
+    if _THOUSAND.fullmatch(text) and exponent(currency) != 3:
+        raise CellError(f"“{text[:40]}” has a point that may part thousands: write it with two decimals")
     try:
-        return minor_units(text, currency)
+        amount = minor_units(text, currency)
     except AmountError as error:
         raise CellError(str(error)) from error
+    if abs(amount) > _MOST:
+        raise CellError(f"“{text[:40]}” is more than any ledger holds")
+    return amount
 
 
 def minor(text: str, currency: str) -> int:
@@ -67,6 +78,13 @@ def moment(text: str, zone: ZoneInfo) -> datetime:
         raise
     except (ValueError, OverflowError) as error:
         raise CellError(f"“{text[:40]}” is no date of the calendar") from error
+
+
+def zone_of(name: str) -> ZoneInfo | None:
+    """Return the zone of this name, and None for what is none."""
+    with suppress(ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo(name)
+    return None
 
 
 def _in_zone(plain: datetime, zone: ZoneInfo, text: str) -> datetime:

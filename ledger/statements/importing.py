@@ -6,11 +6,11 @@ be read for certain is kept raw with its number and its trouble, and counted; it
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import BinaryIO
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from django.db import IntegrityError, transaction
 
@@ -19,7 +19,7 @@ from access.models import Realm
 from conversations.errors import StoreError, constraint_of
 from conversations.ids import mint_id
 from ledger.models import Statement
-from ledger.statements.cells import CellError
+from ledger.statements.cells import CellError, zone_of
 from ledger.statements.formats import format_of
 from ledger.statements.lines import Format
 from ledger.statements.records import Record, records
@@ -28,6 +28,8 @@ from ledger.statements.writing import LineWriter
 
 _BLOCK = 1024 * 1024
 _LONGEST_LINE = 1024 * 1024
+# A spreadsheet parts cells by what its country does not part decimals by.
+_DELIMITERS = (",", ";", "\t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def import_statement(*, realm: Realm, file: BinaryIO, told: Told, actor: Actor, 
     """
     digest, size = _digest(file)
     zone = _zone(told.zone)
-    header, found = _header(file, told)
+    header, found, delimiter = _header(file, told)
     processor = found.processor or told.processor
     if not processor:
         raise StoreError(
@@ -63,6 +65,7 @@ def import_statement(*, realm: Realm, file: BinaryIO, told: Told, actor: Actor, 
         )
     known = Statement.objects.filter(realm=realm, processor=processor, sha256=digest).first()
     if known is not None:
+        _check_read_alike(known, told, zone)
         return Imported(known, is_new=False)
     statement = Statement(
         id=mint_id(now),
@@ -83,7 +86,9 @@ def import_statement(*, realm: Realm, file: BinaryIO, told: Told, actor: Actor, 
     try:
         with transaction.atomic():
             writer = LineWriter(statement.id, now)
-            _write_lines(writer, file, found, header, zone)
+            for record in islice(records(_lines(file), delimiter=delimiter), 1, None):
+                _write_line(writer, record, found, header, zone)
+            writer.close()
             _save(statement, writer, told)
     except IntegrityError as error:
         return _found_by_another(statement, error)
@@ -98,16 +103,19 @@ def _found_by_another(mine: Statement, error: IntegrityError) -> Imported:
     return Imported(same.get(sha256=bytes(mine.sha256)), is_new=False)
 
 
-def _write_lines(
-    writer: LineWriter, file: BinaryIO, found: Format, header: list[str], zone: ZoneInfo
-) -> None:
-    is_first = True
-    for record in records(_lines(file)):
-        if is_first:
-            is_first = False
-            continue
-        _write_line(writer, record, found, header, zone)
-    writer.close()
+def _check_read_alike(known: Statement, told: Told, zone: ZoneInfo) -> None:
+    """What is said of a content only counts the first time: who says otherwise now has to hear of it."""
+    period = told.period_start or known.period_start, told.period_end or known.period_end
+    if zone.key == known.zone and period == (known.period_start, known.period_end):
+        return
+    since, until = (f"{moment:%Y-%m-%d %H:%M}" for moment in (known.period_start, known.period_end))
+    raise StoreError(
+        "imported-otherwise",
+        f"this content was imported before, with dates in {known.zone}, for {since} to {until} UTC; "
+        "with an empty line more at its end it is another content, and of two statements that speak of "
+        "one movement the later counts",
+        place=f"statement {known.pk}",
+    )
 
 
 def _write_line(writer: LineWriter, record: Record, found: Format, header: list[str], zone: ZoneInfo) -> None:
@@ -128,7 +136,10 @@ def _write_line(writer: LineWriter, record: Record, found: Format, header: list[
 
 def _save(statement: Statement, writer: LineWriter, told: Told) -> None:
     if writer.first is None or writer.last is None:
-        raise StoreError("nothing-read", f"none of the {writer.count} lines could be read", place=told.name)
+        because = f": {writer.first_trouble}" if writer.first_trouble else ""
+        raise StoreError(
+            "nothing-read", f"none of the {writer.count} lines could be read{because}", place=told.name
+        )
     statement.line_count, statement.skipped_count = writer.count, writer.skipped
     statement.period_start = told.period_start or writer.first
     statement.period_end = told.period_end or writer.last + timedelta(seconds=1)
@@ -137,19 +148,26 @@ def _save(statement: Statement, writer: LineWriter, told: Told) -> None:
     statement.save(force_insert=True)
 
 
-def _header(file: BinaryIO, told: Told) -> tuple[list[str], Format]:
-    first = next(records(_lines(file)), None)
-    header = first.cells if first is not None else None
-    if header is None:
+def _header(file: BinaryIO, told: Told) -> tuple[list[str], Format, str]:
+    """Return the names of the columns, the format, and what parts the cells."""
+    is_read = False
+    for delimiter in _DELIMITERS:
+        first = next(records(_lines(file), delimiter=delimiter), None)
+        header = first.cells if first is not None else None
+        if header is None:
+            continue
+        is_read = True
+        found = format_of(header)
+        if found is not None:
+            named = [name for name in header if name]
+            if len(set(named)) != len(named):
+                raise StoreError("column-repeated", "two columns have one name", place=f"{told.name}, line 1")
+            return header, found, delimiter
+    if not is_read:
         raise StoreError("no-header", "the first line is no header that can be read", place=told.name)
-    found = format_of(header)
-    if found is None:
-        raise StoreError(
-            "format-unknown", "the header is that of no statement we know", place=f"{told.name}, line 1"
-        )
-    if len(set(header)) != len(header):
-        raise StoreError("column-repeated", "two columns have one name", place=f"{told.name}, line 1")
-    return header, found
+    raise StoreError(
+        "format-unknown", "the header is that of no statement we know", place=f"{told.name}, line 1"
+    )
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
@@ -157,6 +175,8 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
     file.seek(0)
     while line := file.readline(_LONGEST_LINE):
         yield line
+        while len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+            line = file.readline(_LONGEST_LINE)
 
 
 def _digest(file: BinaryIO) -> tuple[bytes, int]:
@@ -169,6 +189,7 @@ def _digest(file: BinaryIO) -> tuple[bytes, int]:
 
 
 def _zone(name: str) -> ZoneInfo:
-    with suppress(ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo(name)
-    raise StoreError("zone-unknown", f"“{name[:64]}” is no time zone; write one like Europe/Paris")
+    zone = zone_of(name)
+    if zone is None:
+        raise StoreError("zone-unknown", f"“{name[:64]}” is no time zone; write one like Europe/Paris")
+    return zone

@@ -52,6 +52,7 @@ class LineWriter:
     now: datetime
     count: int = 0
     skipped: int = 0
+    first_trouble: str = ""
     first: datetime | None = None
     last: datetime | None = None
     _held: list[tuple[Any, ...]] = field(default_factory=list)
@@ -64,6 +65,7 @@ class LineWriter:
 
     def add_trouble(self, number: int, raw: bytes, trouble: str) -> None:
         self.skipped += 1
+        self.first_trouble = self.first_trouble or f"line {number}: {trouble}"
         self._hold(number, raw, _columns_of_trouble(trouble))
 
     def close(self) -> None:

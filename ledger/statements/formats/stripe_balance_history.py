@@ -2,6 +2,7 @@
 
 Where the customer paid in another currency, the customer facing columns hold what the ledger
 knows; a file without them is read by the settled amount, which is the same for one currency.
+Older files name the charge as the source of a refund: such a row is known by its own id.
 """
 
 from zoneinfo import ZoneInfo
@@ -10,6 +11,7 @@ from ledger.evidence import COMPENSATION_METADATA, EFFECT_METADATA, KEY_METADATA
 from ledger.processors import STRIPE
 from ledger.statements import cells
 from ledger.statements.cells import CellError
+from ledger.statements.formats.stripe_cells import created, customers_amount, has_created, is_charge
 from ledger.statements.lines import Said
 from ledger.statements.vocabulary import AmountStyle, LineKind, StatementFormat
 
@@ -19,7 +21,8 @@ _KINDS = {
     "refund": LineKind.REFUND,
     "payment_refund": LineKind.REFUND,
     "refund_failure": LineKind.REFUND_FAILURE,
-    "payment_failure_refund": LineKind.REFUND_FAILURE,
+    # A payment that was credited and then failed: all of it is let go.
+    "payment_failure_refund": LineKind.RELEASE,
 }
 
 
@@ -30,12 +33,15 @@ class StripeBalanceHistory:
     lists_refunds = True
 
     def is_header(self, header: list[str]) -> bool:
-        return set(header) >= {"id", "Type", "Source", "Amount", "Net", "Currency", "Created (UTC)"}
+        names = set(header)
+        return names >= {"id", "Type", "Source", "Amount", "Net", "Currency"} and has_created(names)
 
     def read(self, row: dict[str, str], zone: ZoneInfo) -> Said:
         kind = _kind(row)
         amount, currency = _amount(row, kind)
-        reference = row["Source"] or row["id"]
+        source = row["Source"]
+        is_of_charge = kind != LineKind.OTHER and is_charge(source)
+        reference = source if source and (kind == LineKind.CHARGE or not is_of_charge) else row["id"]
         if not reference:
             raise CellError("it has no id and no source")
         fee_currency = cells.currency_of(row["Currency"])
@@ -44,11 +50,11 @@ class StripeBalanceHistory:
             said_kind=row["Type"][:64],
             reference=reference,
             movement_ref=row["id"],
-            charge_ref=reference if kind == LineKind.CHARGE else "",
+            charge_ref=source if is_of_charge else "",
             amount_minor=amount,
             fee_minor=cells.major(row["Fee"], fee_currency) if row.get("Fee") else None,
             currency=currency,
-            occurred_at=cells.moment(row["Created (UTC)"], ZoneInfo("UTC")),
+            occurred_at=created(row, zone),
             effect_mark=cells.uuid_or_none(row.get(f"{EFFECT_METADATA} (metadata)", "")),
             key_mark=row.get(f"{KEY_METADATA} (metadata)", "")[:255],
             compensation_mark=cells.uuid_or_none(row.get(f"{COMPENSATION_METADATA} (metadata)", "")),
@@ -66,8 +72,5 @@ def _kind(row: dict[str, str]) -> LineKind:
 
 
 def _amount(row: dict[str, str], kind: LineKind) -> tuple[int, str]:
-    if row.get("Customer Facing Amount") and row.get("Customer Facing Currency") and kind != LineKind.OTHER:
-        currency = cells.currency_of(row["Customer Facing Currency"])
-        return cells.major(row["Customer Facing Amount"], currency), currency
-    currency = cells.currency_of(row["Currency"])
-    return cells.major(row["Amount"], currency), currency
+    facing = "" if kind == LineKind.OTHER else row.get("Customer Facing Amount", "")
+    return customers_amount(row["Amount"], row["Currency"], facing, row.get("Customer Facing Currency", ""))

@@ -12,6 +12,7 @@ from ledger.evidence import COMPENSATION_METADATA, EFFECT_METADATA, KEY_METADATA
 from ledger.processors import STRIPE
 from ledger.statements import cells
 from ledger.statements.cells import CellError
+from ledger.statements.formats.stripe_cells import customers_amount, is_charge
 from ledger.statements.lines import Said
 from ledger.statements.vocabulary import AmountStyle, LineKind, StatementFormat
 
@@ -20,6 +21,8 @@ _KINDS = {
     "refund": LineKind.REFUND,
     "refund_failure": LineKind.REFUND_FAILURE,
     "partial_capture_reversal": LineKind.RELEASE,
+    # A payment that was credited and then failed: all of it is let go.
+    "charge_failure": LineKind.RELEASE,
     "dispute": LineKind.DISPUTE,
     "dispute_reversal": LineKind.DISPUTE_REVERSAL,
 }
@@ -39,7 +42,11 @@ class StripeItemised:
     def read(self, row: dict[str, str], zone: ZoneInfo) -> Said:
         kind = _KINDS.get(row["reporting_category"], LineKind.OTHER)
         amount, currency = _amount(row, kind)
-        reference = row.get("source_id") or row["balance_transaction_id"]
+        source = row.get("source_id", "")
+        is_of_charge = kind != LineKind.OTHER and is_charge(source)
+        # A refund is never known by its charge's id: a charge may have several.
+        is_own = bool(source) and (kind == LineKind.CHARGE or not is_of_charge)
+        reference = source if is_own else row["balance_transaction_id"]
         if not reference:
             raise CellError("it has no source and no balance transaction")
         fee = row.get("fee", "")
@@ -48,7 +55,7 @@ class StripeItemised:
             said_kind=row["reporting_category"][:64],
             reference=reference,
             movement_ref=row["balance_transaction_id"],
-            charge_ref=row.get("charge_id", "") or (reference if kind == LineKind.CHARGE else ""),
+            charge_ref=row.get("charge_id", "") or (source if is_of_charge else ""),
             intent_ref=row.get("payment_intent_id", ""),
             customer_ref=row.get("customer_id", ""),
             amount_minor=amount,
@@ -69,11 +76,8 @@ def _moment(row: dict[str, str], zone: ZoneInfo) -> datetime:
 
 
 def _amount(row: dict[str, str], kind: LineKind) -> tuple[int, str]:
-    if row.get("customer_facing_amount") and row.get("customer_facing_currency") and kind != LineKind.OTHER:
-        currency = cells.currency_of(row["customer_facing_currency"])
-        return cells.major(row["customer_facing_amount"], currency), currency
-    currency = cells.currency_of(row["currency"])
-    return cells.major(row["gross"], currency), currency
+    facing = "" if kind == LineKind.OTHER else row.get("customer_facing_amount", "")
+    return customers_amount(row["gross"], row["currency"], facing, row.get("customer_facing_currency", ""))
 
 
 def _effect_mark(row: dict[str, str], kind: LineKind) -> UUID | None:

@@ -9,17 +9,23 @@ from ledger.evidence import EFFECT_METADATA, KEY_METADATA
 from ledger.processors import STRIPE
 from ledger.statements import cells
 from ledger.statements.cells import CellError
+from ledger.statements.formats.stripe_cells import created, has_created
 from ledger.statements.lines import Said
 from ledger.statements.vocabulary import AmountStyle, LineKind, LineStatus, StatementFormat
 
-_DATES = ("Created date (UTC)", "Created (UTC)")
+_MOVED = frozenset(
+    {
+        *("paid", "succeeded", "refunded", "partial refund", "partially refunded"),
+        *("disputed", "dispute won", "dispute lost"),
+    }
+)
 _MOVED_NOTHING = {
-    "Failed": LineStatus.FAILED,
-    "Canceled": LineStatus.FAILED,
-    "Uncaptured": LineStatus.PENDING,
-    "Pending": LineStatus.PENDING,
-    "Incomplete": LineStatus.PENDING,
-    "Requires action": LineStatus.PENDING,
+    **dict.fromkeys(("failed", "canceled", "cancelled", "blocked", "expired"), LineStatus.FAILED),
+    **dict.fromkeys(("uncaptured", "pending", "processing", "incomplete"), LineStatus.PENDING),
+    **dict.fromkeys(
+        (f"requires {what}" for what in ("action", "payment method", "confirmation", "capture")),
+        LineStatus.PENDING,
+    ),
 }
 
 
@@ -31,7 +37,7 @@ class StripePaymentsExport:
 
     def is_header(self, header: list[str]) -> bool:
         names = set(header)
-        return names >= {"id", "Amount", "Amount Refunded", "Currency"} and bool(names & set(_DATES))
+        return names >= {"id", "Amount", "Amount Refunded", "Currency"} and has_created(names)
 
     def read(self, row: dict[str, str], zone: ZoneInfo) -> Said:
         currency = cells.currency_of(row["Currency"])
@@ -39,7 +45,6 @@ class StripePaymentsExport:
             raise CellError("it has no id")
         status = row.get("Status", "")
         refunded = row["Amount Refunded"]
-        # The column's name says UTC, whatever zone the file is otherwise in.
         return Said(
             kind=LineKind.CHARGE,
             said_kind=status[:64],
@@ -51,14 +56,20 @@ class StripePaymentsExport:
             amount_minor=cells.major(row["Amount"], currency),
             refunded_minor=cells.major(refunded, currency) if refunded else 0,
             currency=currency,
-            occurred_at=cells.moment(next(row[name] for name in _DATES if name in row), ZoneInfo("UTC")),
+            occurred_at=created(row, zone),
             effect_mark=cells.uuid_or_none(row.get(f"{EFFECT_METADATA} (metadata)", "")),
             key_mark=row.get(f"{KEY_METADATA} (metadata)", "")[:255],
         )
 
 
 def _status(row: dict[str, str]) -> LineStatus:
-    said = row.get("Status", "")
+    """Whether the payment's money has moved; a label that nobody knows is decided by what was captured."""
+    label = row.get("Status", "")
+    said, captured = label.lower().replace("_", " "), row.get("Captured", "").lower()
     if said in _MOVED_NOTHING:
         return _MOVED_NOTHING[said]
-    return LineStatus.PENDING if row.get("Captured", "").lower() == "false" else LineStatus.DONE
+    if captured == "false":
+        return LineStatus.PENDING
+    if said in _MOVED or captured == "true":
+        return LineStatus.DONE
+    raise CellError(f"neither its status “{label[:40]}” nor what was captured says whether money moved")

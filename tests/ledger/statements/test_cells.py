@@ -16,6 +16,8 @@ UTC_ZONE = ZoneInfo("UTC")
     [
         ("19.99", "usd", 1999),
         ("5800", "jpy", 5800),
+        ("5800.00", "jpy", 5800),
+        ("5.000", "kwd", 5000),
         ("5.120", "kwd", 5120),
         ("5.00", "isk", 500),
         ("-3", "eur", -300),
@@ -25,7 +27,9 @@ def test_major_amounts_are_read_in_the_currencys_own_decimals(text: str, currenc
     assert cells.major(text, currency) == minor
 
 
-@pytest.mark.parametrize("text", ["1,299.00", "19,99", "19.999", "1e3", "", "NaN", "£5"])
+@pytest.mark.parametrize(
+    "text", ["1,299.00", "19,99", "19.999", "1.000", "-12.500", "1 299.00", "1e3", "", "NaN", "£5", "(5.00)"]
+)
 def test_a_major_amount_that_can_be_read_two_ways_is_refused(text: str):
     with pytest.raises(CellError):
         cells.major(text, "usd")
@@ -34,6 +38,11 @@ def test_a_major_amount_that_can_be_read_two_ways_is_refused(text: str):
 def test_a_yen_amount_with_decimals_is_refused():
     with pytest.raises(CellError, match="more decimals"):
         cells.major("58.50", "jpy")
+
+
+def test_an_amount_beyond_every_ledger_is_refused():
+    with pytest.raises(CellError, match="more than any ledger"):
+        cells.major("999999999999999999.00", "usd")
 
 
 def test_minor_amounts_have_no_point():

@@ -39,6 +39,28 @@ def test_the_same_content_twice_adds_nothing(take_in):
     assert (Statement.objects.count(), StatementLine.objects.count()) == (1, 2)
 
 
+@pytest.mark.parametrize(
+    "told", [{"zone": "Europe/Paris"}, {"period_end": NOW}], ids=["another zone", "another period"]
+)
+def test_the_same_content_told_otherwise_is_refused_and_not_passed_over(take_in, told):
+    take_in(PLAIN, processor="stripe")
+
+    with pytest.raises(StoreError) as refused:
+        take_in(PLAIN, processor="stripe", **told)
+
+    assert refused.value.rule == "imported-otherwise"
+    assert take_in(PLAIN + "\n", processor="stripe", **told).is_new
+
+
+def test_a_line_without_end_counts_as_one(take_in):
+    text = HEADER + f"charge,ch_1,usd,2026-03-04 10:00:00,{'1' * 3_000_000}\n" + ROW.format(2)
+
+    statement = take_in(text, processor="stripe").statement
+
+    assert [row[:1] for row in said(statement, "number", "trouble") if row[1]] == [(2,)]
+    assert statement.lines.get(reference="ch_2").number == 3
+
+
 def test_bad_rows_are_kept_raw_with_line_and_reason_and_good_ones_are_read(take_in):
     text = HEADER + ROW.format(1) + "charge,ch_2,usd,03/04/2026 10:00,1900\nrefund,re_1,usd\n" + ROW.format(3)
 

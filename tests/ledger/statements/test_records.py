@@ -1,10 +1,12 @@
 """Cutting a file into records: each keeps its line and its bytes, whatever stands in it."""
 
+import io
+
 from ledger.statements.records import Record, records
 
 
 def cut(text: bytes) -> list[Record]:
-    return list(records(text.splitlines(keepends=True)))
+    return list(records(io.BytesIO(text)))
 
 
 def test_each_record_knows_its_line_and_its_bytes():
@@ -52,3 +54,41 @@ def test_what_is_not_utf8_or_holds_nul_is_kept_with_its_trouble():
 
     assert [record.trouble for record in found] == ["", "byte 1 is not UTF-8", "it holds a NUL character"]
     assert found[1].raw == b"\xff\n"
+
+
+def test_a_quotation_mark_within_a_cell_opens_nothing():
+    """As in inches. Of two such lines, those between them were once taken for one cell."""
+    found = cut(b'a,12" pizza\nb,x\nc,10" screen\nd,y\n')
+
+    assert [record.cells for record in found] == [
+        ["a", '12" pizza'],
+        ["b", "x"],
+        ["c", '10" screen'],
+        ["d", "y"],
+    ]
+
+
+def test_two_quotes_that_are_never_closed_cost_their_own_lines_only():
+    found = cut(b'a,"open\nb,x\nc,"y"\nd,"open too\n')
+
+    assert [(record.number, record.cells) for record in found] == [
+        (1, None),
+        (2, ["b", "x"]),
+        (3, ["c", "y"]),
+        (4, None),
+    ]
+
+
+def test_a_bare_carriage_return_is_no_end_of_a_line():
+    found = cut(b"a,b\nc\rd,e\n")
+
+    assert [record.trouble for record in found] == [
+        "",
+        "it holds a line end outside of quotation marks; lines end in a line feed",
+    ]
+
+
+def test_a_cell_longer_than_any_is_told():
+    found = cut(b'"' + b"x" * 200_000 + b'",1\na,b\n')
+
+    assert [(record.number, bool(record.trouble)) for record in found] == [(1, True), (2, False)]
