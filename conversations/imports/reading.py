@@ -13,9 +13,13 @@ MAX_REF = 255
 
 
 def read_each(
-    document: Document, convert: Callable[[Record], ImportedConversation | Iterable[ImportedConversation]]
+    document: Document,
+    convert: Callable[[Record], ImportedConversation | Iterable[ImportedConversation | Broken]],
 ) -> Iterator[ImportedConversation | Broken]:
-    """Convert record after record; what cannot be converted is reported and the rest goes on."""
+    """Convert record after record; what cannot be converted is reported and the rest goes on.
+
+    A record may hold several conversations; one of them that is broken says where in the record it stands.
+    """
     for record in document.records():
         place = f"{document.name}, {record.place}"
         if not record.raw:
@@ -30,6 +34,10 @@ def read_each(
             yield Broken(place=where, reason=record.trouble or trouble.reason, raw=record.raw)
             continue
         for conversation in found:
+            if isinstance(conversation, Broken):
+                conversation.place = f"{place}, {conversation.place}"
+                yield conversation
+                continue
             conversation.place = place
             if conversation.raw is None:
                 conversation.raw = record.raw

@@ -39,10 +39,11 @@ def read(document: Document) -> Iterator[ImportedConversation | Broken]:
     return read_each(document, lambda record: _conversations(record, occurrences))
 
 
-def _simulations(value: object) -> list[dict[str, object]]:
+def _simulations(value: object) -> list[object]:
+    """The simulations of a record, whatever they are; none where not one of them is one."""
     fields = as_dict(value)
     listed = as_list(fields.get("simulations")) or [fields]
-    return [as_dict(one) for one in listed if _is_simulation(as_dict(one))]
+    return listed if any(_is_simulation(as_dict(one)) for one in listed) else []
 
 
 def _is_simulation(value: dict[str, object]) -> bool:
@@ -50,12 +51,16 @@ def _is_simulation(value: dict[str, object]) -> bool:
     return "task_id" in value and any("turn_idx" in as_dict(message) for message in messages[:5])
 
 
-def _conversations(record: Record, occurrences: dict[str, int]) -> Iterable[ImportedConversation]:
+def _conversations(record: Record, occurrences: dict[str, int]) -> Iterable[ImportedConversation | Broken]:
     found = _simulations(record.value)
     if not found:
         raise UnreadableError("no simulation with a list of messages")
-    for simulation in found:
-        raw = record.raw if len(found) == 1 else exact_json.dump(simulation)
+    for number, one in enumerate(found, start=1):
+        simulation = as_dict(one)
+        raw = record.raw if len(found) == 1 else exact_json.dump(one)
+        if not _is_simulation(simulation):
+            yield Broken(f"simulation {number}", "no simulation with a list of messages", raw=raw)
+            continue
         key = as_text(simulation.get("id"))
         conversation = ImportedConversation(
             external_ref=ref(_KEY, key) if key else digest_ref(_KEY, raw, occurrences),

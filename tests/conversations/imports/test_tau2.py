@@ -51,3 +51,15 @@ def test_a_whole_result_file_is_its_simulations(tmp_path):
     found = read_file(write(tmp_path, {"info": {}, "tasks": [], "simulations": [SIMULATION, other]}))
 
     assert [one.external_ref for one in found.conversations] == ["tau2:sim-1", "tau2:sim-2"]
+
+
+def test_a_simulation_that_said_nothing_is_named_beside_the_others(tmp_path):
+    failed = {"id": "sim-2", "task_id": "14", "messages": None}
+
+    found = read_file(write(tmp_path, {"info": {}, "simulations": [SIMULATION, failed, "cut off"]}))
+
+    assert [one.external_ref for one in found.conversations] == ["tau2:sim-1"]
+    assert [(one.place, one.reason) for one in found.broken] == [
+        ("export.json, item 1, simulation 2", "no simulation with a list of messages"),
+        ("export.json, item 1, simulation 3", "no simulation with a list of messages"),
+    ]
