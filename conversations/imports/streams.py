@@ -21,7 +21,8 @@ from conversations.imports.trouble import DamagedFileError, RefusedFileError, Un
 Shape = Literal["array", "values", "lines", "csv"]
 
 HEAD_BYTES: Final = 1 << 20
-SAMPLE_RECORDS: Final = 24
+# A session may begin with dozens of summaries and snapshots before anybody speaks.
+SAMPLE_RECORDS: Final = 500
 NOT_UTF8: Final = "not UTF-8"
 SAMPLE_BYTES: Final = 2 << 20
 _TEXT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".traj"})

@@ -154,7 +154,7 @@ def _chain_results(nodes: Sequence[ImportedNode]) -> None:
     """
     siblings: dict[str, list[ImportedNode]] = {}
     for node in nodes:
-        if node.parent_source_id is not None and _answers_only(node):
+        if node.parent_source_id is not None and _answered_by(node):
             siblings.setdefault(node.parent_source_id, []).append(node)
     last_of: dict[str, str] = {}
     moved: set[str] = set()
@@ -170,11 +170,12 @@ def _chain_results(nodes: Sequence[ImportedNode]) -> None:
             node.parent_source_id = last_of[node.parent_source_id]
 
 
-def _answers_only(node: ImportedNode) -> bool:
+def _answered_by(node: ImportedNode) -> list[str | None]:
+    """The calls that a record answers. Words may stand beside its results."""
     parts = node.message.parts if node.message else []
-    return bool(parts) and all(part.type == PartType.TOOL_RESULT for part in parts)
+    return [part.tool_call_id for part in parts if part.type == PartType.TOOL_RESULT]
 
 
 def _are_of_different_calls(results: Sequence[ImportedNode]) -> bool:
-    ids = [part.tool_call_id for node in results if node.message for part in node.message.parts]
+    ids = [call_id for node in results for call_id in _answered_by(node)]
     return len(ids) == len(set(ids))

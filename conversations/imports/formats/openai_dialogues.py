@@ -24,6 +24,8 @@ _LISTS: Final = ("messages", "traj", "conversation")
 _FOREIGN: Final = frozenset(
     {"blocks", "message_type", "message_id", "messageId", "turn_idx", "thought", "parts"}
 )
+# So many first records must be messages for a file to be one dialogue; later ones may be broken.
+_TOLD_BY: Final = 24
 # A list as long as this is split from one file into one conversation in memory at most.
 _MAX_SINGLE: Final = 200_000
 
@@ -54,7 +56,7 @@ def is_message(value: object) -> bool:
 
 
 def _is_one_dialogue(records: Sequence[Record]) -> bool:
-    values = [record.value for record in records if not record.trouble]
+    values = [record.value for record in records[:_TOLD_BY] if not record.trouble]
     return (
         bool(values)
         and all(is_message(value) and len(as_dict(value)) <= 8 for value in values)

@@ -167,3 +167,30 @@ def test_a_compaction_goes_on_from_what_it_logically_follows(tmp_path):
     )
 
     assert parents(read_one(tmp_path, session, "s.jsonl")) == {"u": None, "v": "u"}
+
+
+def test_words_beside_a_result_do_not_make_a_fork_of_calls_made_at_once(tmp_path):
+    session = lines(
+        record("u", "user", "Find it", None),
+        record("a1", "assistant", [call("t1")], "u", message_id="msg_1"),
+        record("a2", "assistant", [call("t2")], "a1", message_id="msg_1"),
+        record("r1", "user", [result("t1")], "a1"),
+        record("r2", "user", [result("t2"), {"type": "text", "text": "Be quick."}], "a2"),
+        record("b", "assistant", [TEXT], "r2", message_id="msg_2"),
+    )
+
+    conversation = read_one(tmp_path, session, "s.jsonl")
+    messages, findings = paired(conversation)
+
+    assert parents(conversation) == {"u": None, "a1": "u", "r1": "a1", "r2": "r1", "b": "r2"}
+    assert messages["a1"].call_statuses == {"t1": CallStatus.SUCCEEDED, "t2": CallStatus.SUCCEEDED}
+    assert findings == []
+
+
+def test_a_session_may_begin_with_many_records_that_are_no_messages(tmp_path):
+    summaries = [{"type": "summary", "summary": f"Earlier {n}", "leafUuid": f"l-{n}"} for n in range(120)]
+
+    conversation = read_one(tmp_path, lines(*summaries, record("u", "user", "Find it", None)), "s.jsonl")
+
+    assert parents(conversation) == {"u": None}
+    assert "120 summary records are no messages" in conversation.notes

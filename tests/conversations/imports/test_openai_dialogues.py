@@ -193,3 +193,12 @@ def test_an_orphan_result_is_kept_and_marked(tmp_path):
     (orphan,) = messages["2"].message.parts
     assert (orphan.type, orphan.orphan) == (PartType.TOOL_RESULT, True)
     assert findings == ["a result for call_1 does not follow its call; kept as an orphan"]
+
+
+def test_a_broken_item_far_down_a_file_of_single_messages_costs_only_itself(tmp_path):
+    told = [{"role": "user", "content": str(number)} for number in range(40)]
+
+    conversation = read_one(tmp_path, lines(*told, {"oops": 1}), "messages.jsonl")
+
+    assert len(conversation.nodes) == 41
+    assert conversation.nodes[-1].trouble == "a message without a role"
