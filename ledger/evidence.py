@@ -36,13 +36,11 @@ class Seen:
 class OutcomeSeen(Seen):
     """What became of one operation: a charge, a refund that a tool made, or anything else.
 
-    `amount_minor` is what was moved. `is_ours` is false where it is only known to
-    touch the same objects.
+    `amount_minor` is what was moved.
     """
 
     outcome: EffectState
     references: Sequence[tuple[ReferenceKind, str]] = field(default_factory=tuple)
-    refunded_minor: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +54,6 @@ class RefundSeen(Seen):
     intent_ref: str = ""
     outcome: EffectState
     failure_code: str = ""
-    failure_reference: str = ""
     compensation_id: UUID | None = None
     is_release: bool | None = None
 
@@ -80,12 +77,11 @@ class Found:
     """What looking for one operation brought: evidence, certain absence, or neither.
 
     `is_absent` only where a consistent list over the whole time in which the key
-    could act was read to its end. `why` says in a code why nothing is certain.
+    could act was read to its end.
     """
 
     seen: Sequence[OutcomeSeen] = ()
     is_absent: bool = False
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

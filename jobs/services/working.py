@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import structlog
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -93,13 +93,6 @@ def claim(*, run_id: UUID, now: datetime, lease: timedelta = LEASE) -> JobRun | 
         started_at=Coalesce("started_at", Value(now)),
     )
     return JobRun.objects.get(pk=run_id) if claimed else None
-
-
-def beat(run: JobRun, *, now: datetime, lease: timedelta = LEASE) -> None:
-    """Lengthen the lease within a long batch, outside its transaction."""
-    if connection.in_atomic_block:
-        raise RuntimeError("a heartbeat inside a transaction is seen by nobody until it is over")
-    update_claimed(run, heartbeat_at=now, lease_until=now + lease)
 
 
 def checkpoint(run: JobRun, done: Batch, *, now: datetime, lease: timedelta = LEASE) -> None:

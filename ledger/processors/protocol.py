@@ -111,9 +111,8 @@ class Adapter(Protocol):
 
 
 class RefusedError(Exception):
-    """The processor refused, and nothing was moved. `code` is its own word, `reference` its answer's id."""
+    """The processor refused, and nothing was moved. `code` is its own word."""
 
-    def __init__(self, code: str, *, reference: str, explanation: str = "") -> None:
+    def __init__(self, code: str, *, explanation: str = "") -> None:
         super().__init__(explanation or code)
         self.code = code
-        self.reference = reference

@@ -55,7 +55,3 @@ def _is_newer(dispute: Dispute, seen: DisputeSeen, seen_at: datetime) -> bool:
     if seen_at != dispute.seen_at:
         return seen_at > dispute.seen_at
     return dispute.closed_at is None
-
-
-def is_disputed(effect: ToolEffect) -> bool:
-    return Dispute.objects.filter(effect=effect, closed_at=None).exists()

@@ -1,15 +1,13 @@
 """A worker's side: claim, batches with their checkpoints, dry runs, stops, failures, lost claims."""
 
 import logging
-from datetime import timedelta
 
 import pytest
 
 from access.models import Realm
 from jobs.models import JobRun
-from jobs.services.starting import start_job
 from jobs.services.steering import free_abandoned, request_stop, resume
-from jobs.services.working import LEASE, Batch, ClaimLostError, JobError, beat, checkpoint, claim, work
+from jobs.services.working import LEASE, Batch, ClaimLostError, JobError, checkpoint, claim, work
 from tests.jobs.conftest import NOW
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -185,20 +183,3 @@ def test_a_worker_that_comes_back_after_its_run_was_freed_and_done_by_another_ch
 
     run.refresh_from_db()
     assert (run.state, run.done, run.attempt) == ("succeeded", 2, 2)
-
-
-def test_a_heartbeat_lengthens_the_lease_and_is_refused_inside_a_transaction(start, clock):
-    run = claim(run_id=start().pk, now=NOW)
-
-    beat(run, now=NOW + timedelta(minutes=4))
-
-    stored = JobRun.objects.get(pk=run.pk)
-    assert stored.lease_until == NOW + timedelta(minutes=4) + LEASE
-
-    def beats(number, run):
-        beat(run, now=NOW)
-
-    other = start_job(kind="tests.beats", requested_by=("job", ""), now=NOW)
-    work(run_id=other.pk, batch=writing(1, at=beats), clock=clock)
-    other.refresh_from_db()
-    assert (other.state, other.error_code) == ("failed", "RuntimeError")

@@ -54,9 +54,7 @@ class StripeAdapter:
         try:
             made = self.client.v1.refunds.create(params, {"idempotency_key": order.idempotency_key})
         except stripe.InvalidRequestError as error:
-            raise RefusedError(
-                code_of(error), reference=error.request_id or "", explanation=error.user_message or ""
-            ) from error
+            raise RefusedError(code_of(error), explanation=error.user_message or "") from error
         except stripe.StripeError as error:
             raise OutcomeUnknownError(f"{type(error).__name__}: {error.user_message}") from error
         return objects.refund_seen(plain(made), source=EvidenceSource.ANSWER)

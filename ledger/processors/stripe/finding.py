@@ -36,24 +36,19 @@ class _TooManyError(Exception):
 
 
 def find(client: stripe.StripeClient, sought: Sought) -> Found:
-    """Return evidence, certain absence, or why neither can be said."""
+    """Return evidence, certain absence, or nothing where neither can be said."""
     if sought.operation not in _EVENT_TYPES:
-        return Found(why="no-object-to-look-for")
+        return Found()
     by_id = _by_id(client, sought)
     if by_id is not None:
         return Found(seen=[by_id])
     try:
         listed = list(_listed(client, sought))
-    except _TooManyError:
-        return _by_events(client, sought) or Found(why="list-too-long")
-    except stripe.InvalidRequestError as error:
-        return _by_events(client, sought) or Found(why=error.code or "list-refused")
+    except (_TooManyError, stripe.InvalidRequestError):
+        return _by_events(client, sought) or Found()
     if listed:
         return Found(seen=listed)
-    found = _by_events(client, sought)
-    if found is not None:
-        return found
-    return Found(is_absent=sought.now >= sought.until, why="not-there-yet")
+    return _by_events(client, sought) or Found(is_absent=sought.now >= sought.until)
 
 
 def _by_id(client: stripe.StripeClient, sought: Sought) -> OutcomeSeen | None:

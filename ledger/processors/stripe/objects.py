@@ -95,7 +95,6 @@ def charge_seen(charge: Body, *, source: EvidenceSource, **seen: Any) -> Outcome
         reference=id_of(charge),
         references=references,
         amount_minor=captured if captured is not None else whole(charge, "amount"),
-        refunded_minor=whole(charge, "amount_refunded"),
         **_common(charge, source, seen),
     )
 
@@ -115,7 +114,6 @@ def refund_seen(refund: Body, *, source: EvidenceSource, **seen: Any) -> RefundS
         intent_ref=id_of(refund.get("payment_intent")),
         amount_minor=whole(refund, "amount"),
         failure_code=text(refund, "failure_reason"),
-        failure_reference=id_of(refund.get("failure_balance_transaction")),
         compensation_id=uuid_in(metadata_of(refund), COMPENSATION_METADATA),
         is_release=is_release,
         **_common(refund, source, seen),
