@@ -11,6 +11,7 @@ from evidence.decoys import DECOYS
 from evidence.plants import Mend, Plants
 from evidence.told import Told
 from ledger.evidence import RefundSeen
+from ledger.models import ToolEffect
 from ledger.services.refunds import take_refund
 from ledger.services.settling import settle_absent
 from ledger.vocabulary import EffectState, EvidenceSource
@@ -55,7 +56,8 @@ def stale_pending(plants: Plants) -> None:
     told = plants.month.begin(amount=plants.odd_amount() + 1)
 
     def mend(now: datetime) -> None:
-        settle_absent(effect_id=told.id, sent_at=told.at, actor=SWEEPER, now=now - timedelta(hours=1))
+        sent_at = ToolEffect.objects.get(pk=told.id).sent_at
+        settle_absent(effect_id=told.id, sent_at=sent_at, actor=SWEEPER, now=now - timedelta(hours=1))
 
     plants.expect("stale_pending", told.id, mend)
 
