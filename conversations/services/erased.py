@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.conf import settings
+from django.db import connection
 
 from conversations.errors import StoreError
 from conversations.models import ErasedSubject
@@ -28,10 +29,15 @@ def subject_digest(*, kind: ErasedKind, realm_id: int | None, value: str) -> byt
 
 def remember_erased(*, digests: Iterable[tuple[ErasedKind, bytes]], now: datetime) -> int:
     """Write digests down; those that are known are left as they are. Returns how many are new."""
-    rows = [ErasedSubject(kind=kind, digest=digest, erased_at=now) for kind, digest in digests]
-    before = ErasedSubject.objects.count()
-    ErasedSubject.objects.bulk_create(rows, ignore_conflicts=True)
-    return ErasedSubject.objects.count() - before
+    named = list(digests)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO conversations_erasedsubject (kind, digest, erased_at)"
+            " SELECT kind, digest, %s FROM unnest(%s::text[], %s::bytea[]) AS named(kind, digest)"
+            " ON CONFLICT (digest, kind) DO NOTHING",
+            [now, [str(kind) for kind, _ in named], [digest for _, digest in named]],
+        )
+        return int(cursor.rowcount)
 
 
 def is_erased(*, kind: ErasedKind, realm_id: int | None, value: str) -> bool:

@@ -55,6 +55,21 @@ def test_remembering_twice_is_once(realm):
     assert ErasedSubject.objects.count() == 1
 
 
+def test_a_list_is_remembered_at_once_and_its_new_ones_are_counted(realm, django_assert_num_queries):
+    remember(ErasedKind.EXTERNAL_ID, realm, "customer-1")
+    named = [
+        (kind, subject_digest(kind=kind, realm_id=realm.pk, value=value))
+        for kind in (ErasedKind.EXTERNAL_ID, ErasedKind.EMAIL)
+        for value in ("customer-1", "customer-2", "customer-2")
+    ]
+
+    with django_assert_num_queries(1):
+        assert remember_erased(digests=named, now=NOW) == 3
+
+    assert remember_erased(digests=[], now=NOW) == 0
+    assert ErasedSubject.objects.count() == 4
+
+
 @pytest.mark.schema
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
