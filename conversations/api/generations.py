@@ -20,7 +20,7 @@ from conversations.api.attempts import (
     dialect_of,
 )
 from conversations.api.fields import MessageIdField
-from conversations.api.listing import limit_of, list_answer, list_of, page_by_number, page_parameters
+from conversations.api.listing import list_answer, list_of, page_by_number, page_parameters
 from conversations.api.looking_up import conversation_in, generation_in, seq_of
 from conversations.api.parsing import ExactJsonParser
 from conversations.api.shapes import GenerationAnswer, GenerationDetailAnswer, WrittenAnswer
@@ -59,7 +59,7 @@ class GenerationsView(ApiView):
         """In the order they began, failed ones too, each with its tokens and cost."""
         found = conversation_in(self.realm_id, conversation_id)
         rows = Generation.objects.filter(conversation_id=found.pk).defer(*_LARGE)
-        page = page_by_number(request, rows, by="number", limit=limit_of(request))
+        page = page_by_number(request, rows, by="number")
         return Response(list_answer(request, page, [generation_answer(row) for row in page.rows]))
 
     @extend_schema(

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from conversations.paging import AFTER, BEFORE, BadCursorError, Page, page_by_key
+from conversations.paging import AFTER, BEFORE, BadCursorError, Page, cut_page, page_by_key
 
 LIMIT: Final = "limit"
 MOST: Final = 200
@@ -29,11 +29,11 @@ class Slice[Row]:
     previous: str = ""
 
 
-def page_parameters(*, usual: int = USUAL, most: int = MOST) -> list[OpenApiParameter]:
+def page_parameters() -> list[OpenApiParameter]:
     return [
         OpenApiParameter(
             LIMIT,
-            {"type": "integer", "minimum": 1, "maximum": most, "default": usual},
+            {"type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL},
             description="How many rows a page has at most.",
         ),
         OpenApiParameter(AFTER, str, description="A cursor, as `next` has it."),
@@ -41,53 +41,46 @@ def page_parameters(*, usual: int = USUAL, most: int = MOST) -> list[OpenApiPara
     ]
 
 
-def limit_of(request: Request, *, usual: int = USUAL, most: int = MOST) -> int:
+def limit_of(request: Request) -> int:
     given = request.query_params.get(LIMIT)
     if given is None:
-        return usual
-    if not (given.isascii() and given.isdigit() and len(given) <= 9 and 1 <= int(given) <= most):
-        raise ValidationError({LIMIT: f"a whole number from 1 to {most}"})
+        return USUAL
+    if not (given.isascii() and given.isdigit() and len(given) <= 9 and 1 <= int(given) <= MOST):
+        raise ValidationError({LIMIT: f"a whole number from 1 to {MOST}"})
     return int(given)
 
 
-def page_of[M: Model](
-    request: Request,
-    rows: QuerySet[M],
-    *,
-    moment: str,
-    limit: int | None = None,
-    is_oldest_first: bool = False,
-) -> Slice[M]:
+def page_of[M: Model](request: Request, rows: QuerySet[M], *, moment: str) -> Slice[M]:
     """Return the page that the address names, by a moment and the id; one query."""
     page: Page[M] = page_by_key(
         rows,
         moment=moment,
-        size=limit or limit_of(request),
+        size=limit_of(request),
         after=request.query_params.get(AFTER, ""),
         before=request.query_params.get(BEFORE, ""),
-        is_oldest_first=is_oldest_first,
     )
     return Slice(page.rows, next=page.older, previous=page.newer)
 
 
 def page_by_number[M: Model](
-    request: Request, rows: QuerySet[M], *, by: str, limit: int, is_descending: bool = False
+    request: Request, rows: QuerySet[M], *, by: str, is_descending: bool = False
 ) -> Slice[M]:
     """Return the page that the address names, by a number that is unique in the list; one query."""
     after, before = (_number(request.query_params.get(name, "")) for name in (AFTER, BEFORE))
     on, back = ("lt", "gt") if is_descending else ("gt", "lt")
     ordered = rows.order_by(f"-{by}" if is_descending else by)
     if before is not None:
-        found = list(ordered.reverse().filter(**{f"{by}__{back}": before})[: limit + 1])
-        shown, has_previous, has_next = found[:limit][::-1], len(found) > limit, bool(found)
-    else:
-        found = list((ordered if after is None else ordered.filter(**{f"{by}__{on}": after}))[: limit + 1])
-        shown, has_previous, has_next = found[:limit], after is not None and bool(found), len(found) > limit
-    return Slice(
-        shown,
-        next=str(getattr(shown[-1], by)) if has_next else "",
-        previous=str(getattr(shown[0], by)) if has_previous else "",
+        ordered = ordered.reverse().filter(**{f"{by}__{back}": before})
+    elif after is not None:
+        ordered = ordered.filter(**{f"{by}__{on}": after})
+    page: Page[M] = cut_page(
+        ordered,
+        size=limit_of(request),
+        is_back=before is not None,
+        is_first=before is None and after is None,
+        cursor_of=lambda row: str(getattr(row, by)),
     )
+    return Slice(page.rows, next=page.older, previous=page.newer)
 
 
 def list_answer(request: Request, page: Slice[Any], data: Sequence[Any]) -> dict[str, Any]:

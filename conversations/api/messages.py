@@ -14,7 +14,7 @@ from access.models import Scope
 from access.models.log import TargetKind
 from conversations.api.attempts import GivenAttempt
 from conversations.api.fields import CountField, MessageIdField
-from conversations.api.listing import limit_of, list_answer, list_of, page_by_number, page_parameters
+from conversations.api.listing import list_answer, list_of, page_by_number, page_parameters
 from conversations.api.looking_up import checked_seq, conversation_in, fitting_seq, no_message, seq_of
 from conversations.api.parsing import ExactJsonParser
 from conversations.api.said import GivenMessage, GivenWords, said_of
@@ -87,7 +87,7 @@ class MessagesView(ApiView):
         """Every branch, by number; what is on one path is at the conversation's own address."""
         found = conversation_in(self.realm_id, conversation_id)
         rows = Message.objects.filter(conversation_id=found.pk).only("conversation_id", "seq")
-        page = page_by_number(request, rows, by="seq", limit=limit_of(request))
+        page = page_by_number(request, rows, by="seq")
         messages = tell_messages(conversation_id=found.pk, seqs=[row.seq for row in page.rows])
         self.log_read(
             target_kind=TargetKind.CONVERSATION,

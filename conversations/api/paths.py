@@ -19,7 +19,6 @@ from conversations.api.answers import as_of_answer, conversation_answer, move_an
 from conversations.api.conversations import TAG
 from conversations.api.etags import etag_of, matches
 from conversations.api.listing import (
-    limit_of,
     list_answer,
     list_of,
     page_by_number,
@@ -78,7 +77,9 @@ class ConversationView(ApiView):
         tree = Tree(read_skeleton(conversation_id=found.pk))
         then = _as_of(found, request.query_params.get("as_of", ""))
         path = tree.path_to(found.head_seq if then is None else then.head_seq)
-        body = JSONRenderer().render(self._told(found, tree, path, then, last=self._last(request)))
+        last = self._last(request)
+        shown = path if last is None else path[-last:]
+        body = JSONRenderer().render(self._told(found, tree, path, then, shown=shown))
         etag = etag_of(found.head_move or 0, body)
         if matches(request, etag):
             return HttpResponse(status=304, headers={"ETag": etag})
@@ -87,7 +88,7 @@ class ConversationView(ApiView):
             target_id=str(found.pk),
             conversation_id=found.pk,
             account_id=found.account_id,
-            row_count=len(path),
+            row_count=len(shown),
         )
         return HttpResponse(
             body,
@@ -96,10 +97,10 @@ class ConversationView(ApiView):
         )
 
     def _told(
-        self, found: Conversation, tree: Tree, path: list[int], then: "_Then | None", *, last: int | None
+        self, found: Conversation, tree: Tree, path: list[int], then: "_Then | None", *, shown: list[int]
     ) -> dict[str, Any]:
         hidden = {seq for seq in tree.nodes if then.is_later(tree, seq)} if then else set()
-        messages = tell_messages(conversation_id=found.pk, seqs=path if last is None else path[-last:])
+        messages = tell_messages(conversation_id=found.pk, seqs=shown)
         for message in messages:
             message["versions"] = versions_at(tree, found.pk, message["seq"], hidden=hidden)
         told = then and as_of_answer(found.pk, moment=then.moment, move=then.move, seqs=tree.nodes)
@@ -181,7 +182,6 @@ class HeadMovesView(ApiView):
             request,
             HeadMove.objects.filter(conversation_id=found.pk),
             by="number",
-            limit=limit_of(request),
             is_descending=True,
         )
         return Response(list_answer(request, page, [move_answer(found.pk, move) for move in page.rows]))

@@ -21,7 +21,6 @@ from conversations.archive.opening import ArchiveError
 from conversations.errors import NotFoundError
 from conversations.models import Chunk, Summary
 from conversations.public_ids import message_id
-from conversations.redaction.drafts import cut_words
 from conversations.services.deriving import cut_chunks, resolve_citation, write_summary
 
 TAG: Final = "Summaries and citations"
@@ -121,7 +120,7 @@ class SummariesView(ApiView):
             conversation_id=found.pk,
             from_seq=seq_of(found, given["from_id"]),
             to_seq=seq_of(found, given["to_id"]),
-            text=cut_words(given["text"], account_id=found.account_id),
+            text=given["text"],
             prompt_version=given["prompt_version"],
             model=given.get("model", ""),
             token_count=given.get("token_count"),

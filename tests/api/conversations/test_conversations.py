@@ -193,10 +193,11 @@ def test_an_unchanged_conversation_is_not_sent_again(answered):
     assert answered.get(HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 200
 
 
-def test_reading_a_path_is_in_the_access_log(answered):
-    answered.get()
+@pytest.mark.parametrize(("asked", "count"), [("", 2), ("?last=1", 1), ("?last=5", 2)])
+def test_reading_a_path_is_in_the_access_log_with_the_messages_told(answered, asked, count):
+    answered.get(asked)
     entry = AccessEntry.objects.filter(action=AccessAction.API_READ).latest("id")
-    assert (entry.target_kind, entry.target_id, entry.row_count) == ("conversation", answered.id, 2)
+    assert (entry.target_kind, entry.target_id, entry.row_count) == ("conversation", answered.id, count)
     assert str(entry.conversation_id) == answered.id
     assert entry.account_id is not None
 

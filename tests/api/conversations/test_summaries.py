@@ -6,7 +6,7 @@ import pytest
 
 from access.models import AccessEntry
 from access.models.log import AccessAction
-from conversations.models import Chunk, MessagePart, Summary
+from conversations.models import Chunk, MessagePart, RedactionSwitch, Summary
 from tests.api.answers import refusal
 from tests.api.conversations.talking import text
 
@@ -43,6 +43,13 @@ def test_a_summary_is_stored_and_read_with_its_range(travelled):
     )
     entry = AccessEntry.objects.filter(action=AccessAction.API_READ).latest("id")
     assert (entry.target_kind, entry.row_count) == ("conversation", 1)
+
+
+def test_secrets_are_cut_out_of_a_summary(travelled, realm):
+    RedactionSwitch.objects.create(realm=realm, kinds=["card"], set_at="2026-01-01T00:00:00Z")
+    written = summarise(travelled, 1, 2, text="Paid by 4242 4242 4242 4242.")
+    assert written.json()["text"] == "Paid by [cut: card number]."
+    assert Summary.objects.get().text == "Paid by [cut: card number]."
 
 
 @pytest.mark.parametrize(("first", "last", "status"), [(2, 3, 422), (2, 1, 422), (1, 9, 404), (0, 1, 404)])
