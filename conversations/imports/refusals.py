@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from conversations.imports.drafting import as_dict, as_list
-from conversations.imports.streams import NOT_UTF8, Document, Record
+from conversations.imports.streams import Document, Record
+from conversations.imports.table_rows import NOT_UTF8
 
 _LONGEST_NAME: Final = 40
 _JSON_SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson"})

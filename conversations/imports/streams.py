@@ -4,7 +4,6 @@ A `Document` is one JSON or CSV text; opening it twice gives the same bytes, so
 a format may be judged by the first records and then read from the start.
 """
 
-import csv
 import gzip
 import io
 import zipfile
@@ -16,6 +15,7 @@ from typing import IO, Final, Literal, cast
 
 from conversations.imports import exact_json
 from conversations.imports.splitting import DAMAGES, OversizeError, split_array, split_lines, split_values
+from conversations.imports.table_rows import is_table, rows_of
 from conversations.imports.trouble import DamagedFileError, RefusedFileError, UnreadableError
 
 Shape = Literal["array", "values", "lines", "csv"]
@@ -23,14 +23,12 @@ Shape = Literal["array", "values", "lines", "csv"]
 HEAD_BYTES: Final = 1 << 20
 # A session may begin with dozens of summaries and snapshots before anybody speaks.
 SAMPLE_RECORDS: Final = 500
-NOT_UTF8: Final = "not UTF-8"
 SAMPLE_BYTES: Final = 2 << 20
 _TEXT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".traj"})
 _BOM = b"\xef\xbb\xbf"
 # A zip member that claims more than this is refused before it is opened.
 MAX_MEMBER_BYTES: Final = 64 << 30
 _HEAD_PIECE: Final = 1 << 13
-csv.field_size_limit(16 << 20)
 
 
 class Record:
@@ -204,7 +202,7 @@ def shape_of(head: bytes, *, name: str) -> Shape:
         raise DamagedFileError("UTF-16 text; save it as UTF-8 and try again")
     if text[:1] not in (b"{", b"["):
         suffix = PurePosixPath(name.removesuffix(".gz")).suffix.lower()
-        return "csv" if suffix in (".csv", ".tsv") else "lines"
+        return "csv" if suffix in (".csv", ".tsv") or is_table(text) else "lines"
     first, line_end, rest = text.partition(b"\n")
     if not line_end or not rest.strip():
         return "array" if text[:1] == b"[" and not _holds_messages(first) else "values"
@@ -231,7 +229,11 @@ def _without_bom(stream: IO[bytes]) -> Iterator[IO[bytes]]:
 
 def _records_of(stream: IO[bytes], shape: Shape) -> Iterator[Record]:
     if shape == "csv":
-        yield from _rows(stream)
+        for row in rows_of(stream):
+            if row.trouble:
+                yield Record(row.place, row.raw, trouble=row.trouble)
+            else:
+                yield Record.of(row.place, row.raw, row.cells)
         return
     split = {"array": split_array, "values": split_values, "lines": split_lines}[shape]
     word = "line" if shape == "lines" else "item"
@@ -246,37 +248,3 @@ def _records_of(stream: IO[bytes], shape: Shape) -> Iterator[Record]:
         yield Record(f"after {word} {number}", b"", trouble=trouble.reason)
     except DAMAGES as error:
         yield Record(f"after {word} {number}", b"", trouble=f"the archive is damaged: {error}")
-
-
-def _rows(stream: IO[bytes]) -> Iterator[Record]:
-    """Yield a table's rows as objects keyed by the header."""
-    text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
-    try:
-        # No further than the header: what comes before the damage of a cut archive is still read.
-        header_line = text.readline(4096)
-        text.seek(0)
-    except DAMAGES as error:
-        yield Record("line 1", b"", trouble=f"the archive is damaged: {error}")
-        return
-    delimiter = max(",;\t|", key=header_line.count)
-    reader = csv.reader(text, delimiter=delimiter, strict=False)
-    line = 1
-    try:
-        header = [name.strip().strip("\ufeff") for name in next(reader, [])]
-        for cells in reader:
-            line = reader.line_num
-            if cells:
-                yield _row(f"line {line}", header, cells)
-    except csv.Error as error:
-        yield Record(f"after line {line}", b"", trouble=f"not a CSV table: {error}")
-    except DAMAGES as error:
-        yield Record(f"after line {line}", b"", trouble=f"the archive is damaged: {error}")
-
-
-def _row(place: str, header: list[str], cells: list[str]) -> Record:
-    raw = exact_json.dump(cells)
-    if len(cells) != len(header):
-        return Record(place, raw, trouble=f"{len(cells)} cells below a header of {len(header)}")
-    if any("\udc80" <= letter <= "\udcff" for cell in cells for letter in cell if letter > "\ud7ff"):
-        return Record(place, raw, trouble=NOT_UTF8)
-    return Record.of(place, raw, dict(zip(header, cells, strict=True)))

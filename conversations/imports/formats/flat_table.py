@@ -35,7 +35,7 @@ _CHAT: Final = (
 )
 _ROLE: Final = ("role", "sender", "author", "speaker", "from")
 _TEXT: Final = ("text", "content", "message", "body")
-_TIME: Final = ("time", "timestamp", "created_at", "sent_at", "date", "created")
+_TIME: Final = ("time", "timestamp", "created_at", "sent_at", "date", "created", "datetime", "created_date")
 _ID: Final = ("id", "message_id", "msg_id")
 _ACCOUNT: Final = ("account", "account_id", "user_id", "customer_id")
 _ROLES: Final = {
@@ -59,6 +59,8 @@ _FLATTENED = re.compile(
 )
 
 
+_NO_TIME: Final = frozenset({"", "0", "0.0", "null", "NULL", "\\N"})
+_MARKS: Final = re.compile(r"[\W_]+")
 _FAR_PAST: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -76,7 +78,7 @@ class Columns:
 
     @staticmethod
     def of(value: object) -> "Columns | None":
-        names = {key.lower(): key for key in as_dict(value)}
+        names = {_plain(key): key for key in reversed(as_dict(value))}
         chat, role, text = (_first(names, options) for options in (_CHAT, _ROLE, _TEXT))
         if chat is None or role is None or text is None:
             return None
@@ -89,8 +91,13 @@ class Columns:
         return {self.chat, self.role, self.text} <= as_dict(value).keys()
 
 
+def _plain(name: str) -> str:
+    """A column's name however it is written: `chat_id`, `Chat ID` and `chatId` are one."""
+    return _MARKS.sub("", name).lower()
+
+
 def _first(names: dict[str, str], options: Sequence[str]) -> str | None:
-    return next((names[option] for option in options if option in names), None)
+    return next((names[_plain(option)] for option in options if _plain(option) in names), None)
 
 
 def sniff(records: Sequence[Record]) -> bool:
@@ -152,6 +159,9 @@ def _conversation(
     conversation.nodes = nodes
     conversation.started_at = next((row.moment for row in read_rows if row.moment), None)
     conversation.account_external_id = next((row.account for row in read_rows if row.account), "")
+    undated = sum(1 for row in read_rows if row.has_odd_time)
+    if undated:
+        conversation.notes.append(f"{undated} times are in no form that we know; they stay unknown")
     flattened = sum(1 for row in read_rows if row.looks_flattened)
     if flattened:
         conversation.notes.append(f"{flattened} texts look like flattened tool calls; they stay prose")
@@ -166,7 +176,10 @@ class _Row:
         fields = as_dict(exact_json.load(raw))
         self.role_name = _cell(fields[columns.role])
         self.text = fields[columns.text]
-        self.moment = moment_of(fields.get(columns.time or ""))
+        time = fields.get(columns.time or "")
+        self.moment = moment_of(time)
+        # A zero stands for an unknown time, as nothing at all does.
+        self.has_odd_time = self.moment is None and _cell(time) not in _NO_TIME
         self.sort_time = _FAR_PAST
         self.own_id = _cell(fields.get(columns.id or ""))
         self.parent_id = _cell(fields.get(columns.parent or ""))

@@ -1,3 +1,8 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from conversations.imports.trouble import RefusedFileError
 from conversations.vocabulary import Role
 from tests.conversations.imports.reading import lines, parents, planned, read_file, read_one, texts, write
 from tests.conversations.imports.reading import said as words
@@ -83,3 +88,50 @@ def test_a_header_written_by_a_spreadsheet_is_read(tmp_path):
     rows = "\ufeffChat;Role;Text\r\nx;user;caf\u00e9\r\n".encode()
 
     assert texts(read_one(tmp_path, rows, "dump.csv")) == [["caf\u00e9"]]
+
+
+def test_a_header_in_quotes_behind_a_mark_of_byte_order_is_read(tmp_path):
+    rows = b'\xef\xbb\xbf"chat","role","text"\r\n"x","user","ok"\r\n'
+
+    assert texts(read_one(tmp_path, rows, "dump.csv")) == [["ok"]]
+
+
+def test_a_spreadsheet_may_say_its_delimiter_first(tmp_path):
+    rows = "sep=|\r\nchat|role|text\r\nx|user|a, b; c\r\nx|user\r\n"
+
+    found = read_file(write(tmp_path, rows, "dump.csv"))
+
+    assert texts(found.conversations[0]) == [["a, b; c"]]
+    assert [(one.place, one.reason) for one in found.broken] == [
+        ("dump.csv, line 4", "2 cells below a header of 3")
+    ]
+
+
+@pytest.mark.parametrize("name", ["dump", "dump.txt", "messages.bak"])
+def test_a_table_is_told_by_its_rows_and_not_by_its_name(tmp_path, name):
+    assert texts(read_one(tmp_path, "chat\trole\ttext\nx\tuser\tok, so\n", name)) == [["ok, so"]]
+
+
+@pytest.mark.parametrize("text", ["One, two, three.\nAnd so on.\n", "a,b,c", "a;b;\nc;d;e\n", "no"])
+def test_prose_is_taken_for_text(tmp_path, text):
+    with pytest.raises(RefusedFileError, match="text, not JSON"):
+        read_file(write(tmp_path, text, "notes.txt"))
+
+
+@pytest.mark.parametrize(
+    "header", ["Conversation ID,Role,Content,Created At", "conversationId,role,body,createdAt"]
+)
+def test_columns_are_known_however_their_names_are_written(tmp_path, header):
+    conversation = read_one(tmp_path, f"{header}\nx,user,ok,2024-05-01 10:00:00.5+00\n", "dump.csv")
+
+    assert texts(conversation) == [["ok"]]
+    assert conversation.started_at == datetime(2024, 5, 1, 10, 0, 0, 500_000, tzinfo=UTC)
+
+
+def test_times_in_a_form_that_nobody_knows_are_said(tmp_path):
+    rows = "chat,role,text,time\nx,user,a,05/13/2024 10:00\nx,user,b,\nx,user,c,0\nx,user,d,yesterday\n"
+
+    conversation = read_one(tmp_path, rows, "dump.csv")
+
+    assert texts(conversation) == [["a"], ["b"], ["c"], ["d"]]
+    assert conversation.notes == ["2 times are in no form that we know; they stay unknown"]
