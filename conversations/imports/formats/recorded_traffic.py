@@ -1,8 +1,9 @@
 """Recorded provider traffic: a line for each call, with the bodies of request and response.
 
 Bodies are strings as they crossed the wire, or objects; from objects the bytes
-are written anew, and the report says so. The calls go through the recorder,
-which finds the conversations in them.
+are written anew, and the report says so. Of headers the API's version, the
+betas and the request's id are read, never a key. The calls go through the
+recorder, which finds the conversations in them.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conversations.imports import exact_json
-from conversations.imports.drafting import as_dict, as_text, moment_of
+from conversations.imports.drafting import as_dict, as_list, as_text, moment_of
 from conversations.imports.streams import Document, Record
 from conversations.imports.traffic import TrafficCall
 from conversations.imports.trouble import Broken, UnreadableError
@@ -57,6 +58,7 @@ def _call(record: Record, place: str, occurrences: Counter[str]) -> TrafficCall:
     if bodies is None:
         raise UnreadableError("a record without the bodies of a request and its response")
     notes: list[str] = []
+    sent, came = _headers(value, "request"), _headers(value, "response")
     request_body = _bytes(bodies[0], "request", notes)
     if request_body is None:
         raise UnreadableError("a record without the body of its request")
@@ -71,14 +73,40 @@ def _call(record: Record, place: str, occurrences: Counter[str]) -> TrafficCall:
         conversation_ref=readable_copy(as_text(value.get("conversation"))),
         account_external_id=as_text(value.get("account")),
         request_id=readable_copy(as_text(value.get("request_id"))),
-        api_version=readable_copy(as_text(value.get("api_version")))[:64],
-        beta_headers=readable_copy(as_text(value.get("beta_headers")))[:1024],
-        provider_request_id=readable_copy(as_text(value.get("provider_request_id"))),
+        api_version=readable_copy(as_text(value.get("api_version")) or sent.get("anthropic-version", ""))[
+            :64
+        ],
+        beta_headers=readable_copy(as_text(value.get("beta_headers")) or _betas(sent))[:1024],
+        provider_request_id=readable_copy(as_text(value.get("provider_request_id")) or _request_id(came)),
         started_at=moment_of(value.get("started_at")) or moment_of(value.get("timestamp")),
         finished_at=moment_of(value.get("finished_at")),
         raw=record.raw,
         notes=notes,
     )
+
+
+def _headers(value: dict[str, object], side: str) -> dict[str, str]:
+    """One side's headers by their names in lower case: a map, or a list of pairs or of names and values."""
+    stated = as_dict(value.get(side)).get("headers", value.get(f"{side}_headers"))
+    pairs: list[tuple[object, object]] = list(as_dict(stated).items())
+    for one in as_list(stated):
+        fields = as_dict(one)
+        pair = as_list(one)
+        pairs.append((pair[0], pair[1]) if len(pair) == 2 else (fields.get("name"), fields.get("value")))
+    found: dict[str, str] = {}
+    for name, words in pairs:
+        said = ",".join(as_text(word) for word in words) if isinstance(words, list) else as_text(words)
+        key = as_text(name).lower()
+        found[key] = f"{found[key]},{said}" if key in found else said
+    return found
+
+
+def _betas(sent: dict[str, str]) -> str:
+    return sent.get("anthropic-beta", "") or sent.get("openai-beta", "")
+
+
+def _request_id(came: dict[str, str]) -> str:
+    return came.get("request-id", "") or came.get("x-request-id", "")
 
 
 def _bytes(body: object, what: str, notes: list[str]) -> bytes | None:

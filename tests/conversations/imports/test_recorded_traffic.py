@@ -111,3 +111,34 @@ def test_equal_calls_are_two_and_come_back_as_the_same_two(tmp_path):
 
     assert len(set(first)) == 2
     assert [one.exchange_id for one in read_file(path).traffic] == first
+
+
+@pytest.mark.parametrize(
+    ("sent", "came"),
+    [
+        ({"Anthropic-Version": "2023-06-01", "anthropic-beta": "a,b"}, {"Request-Id": "req_1"}),
+        ({"anthropic-version": ["2023-06-01"], "anthropic-beta": ["a", "b"]}, {"request-id": ["req_1"]}),
+        (
+            [["anthropic-version", "2023-06-01"], ["anthropic-beta", "a"], ["anthropic-beta", "b"]],
+            [{"name": "request-id", "value": "req_1"}],
+        ),
+    ],
+)
+def test_the_version_the_betas_and_the_requests_id_are_read_from_headers(tmp_path, sent, came):
+    body = '{"model": "claude-x", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}'
+    request = {"url": "https://api.anthropic.com/v1/messages", "headers": sent, "body": body}
+    record = {"request": request, "response": {"status": 200, "headers": came, "body": None}}
+
+    (found,) = read_file(write(tmp_path, lines(record), "traffic.jsonl")).traffic
+
+    told = (found.api_version, found.beta_headers, found.provider_request_id)
+    assert told == ("2023-06-01", "a,b", "req_1")
+
+
+@pytest.mark.parametrize("headers", [None, 7, "x", [None, 3, ["one"], [1, 2], {"name": 4}], {"a": {"b": 1}}])
+def test_headers_that_are_none_tell_nothing(tmp_path, headers):
+    record = {"request": {"headers": headers, "body": FIRST}, "response": {"headers": headers, "body": None}}
+
+    (found,) = read_file(write(tmp_path, lines(record), "traffic.jsonl")).traffic
+
+    assert (found.api_version, found.beta_headers, found.provider_request_id) == ("", "", "")
