@@ -7,12 +7,17 @@ from heapq import merge
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef, Q
+
 from conversations.currency import major_text
 from ledger.models import Compensation, ToolEffect
 from ledger.vocabulary import CompensationState, EffectState, Operation
 
 CSV_HEADER: Final = ("at", "what", "external id", "currency", "amount", "effect", "tool", "conversation")
-_SETTLED: Final = (EffectState.APPLIED, EffectState.COMPENSATED)
+# What was given back was taken before; a refund that was "given back" failed, and moved nothing.
+_MOVED: Final = Q(state=EffectState.APPLIED) | (
+    Q(state=EffectState.COMPENSATED) & ~Q(operation=Operation.REFUND)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +72,12 @@ def csv_rows(lines: Iterator[Line]) -> Iterator[tuple[Any, ...]]:
 
 
 def _effects(account_id: UUID, since: datetime, until: datetime) -> Iterator[Line]:
+    """A tool's own refund of a charge of ours is no second line: it stands with its charge."""
+    with_a_charge = Compensation.objects.filter(~Q(external_ref=""), external_ref=OuterRef("external_ref"))
     effects = ToolEffect.objects.filter(
+        _MOVED,
+        ~Q(operation=Operation.REFUND) | ~Exists(with_a_charge),
         account_id=account_id,
-        state__in=_SETTLED,
         amount_settled_minor__isnull=False,
         settled_at__gte=since,
         settled_at__lt=until,
