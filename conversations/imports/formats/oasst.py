@@ -1,4 +1,7 @@
-"""OpenAssistant message trees: one tree a line, replies nested below their prompt."""
+"""OpenAssistant messages: one tree a line, replies nested below their prompt; or one message a line.
+
+Both tell of the same trees, which are known by the same keys.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -7,9 +10,11 @@ from conversations.drafts import ImportedConversation, ImportedNode, MessageDraf
 from conversations.imports import exact_json
 from conversations.imports.drafting import as_dict, as_list, as_text, moment_of, text_part
 from conversations.imports.reading import quarantined, read_each, ref
+from conversations.imports.spool import Spool
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
 from conversations.vocabulary import Role
+from conversations.wire.literals import readable_copy
 
 LABEL: Final = "OpenAssistant message trees"
 _KEY: Final = "oasst"
@@ -17,16 +22,53 @@ _ROLES: Final = {"prompter": Role.USER, "assistant": Role.ASSISTANT, "user": Rol
 
 
 def sniff(records: Sequence[Record]) -> bool:
-    return any(
-        isinstance(value := record.value, dict)
-        and isinstance(value.get("message_tree_id"), str)
-        and isinstance(value.get("prompt"), dict)
-        for record in records
-    )
+    values = [as_dict(record.value) for record in records]
+    return any(_is_tree(value) or _is_message(value) for value in values)
 
 
 def read(document: Document) -> Iterator[ImportedConversation | Broken]:
+    if any(_is_message(as_dict(record.value)) for record in document.sample()):
+        return _read_messages(document)
     return read_each(document, _conversation)
+
+
+def _is_tree(value: dict[str, object]) -> bool:
+    return isinstance(value.get("message_tree_id"), str) and isinstance(value.get("prompt"), dict)
+
+
+def _is_message(value: dict[str, object]) -> bool:
+    return all(isinstance(value.get(name), str) for name in ("message_tree_id", "message_id", "role"))
+
+
+def _read_messages(document: Document) -> Iterator[ImportedConversation | Broken]:
+    """Yield the trees in the order in which they first appear; their messages may lie anywhere in the file."""
+    with Spool() as spool:
+        for record in document.records():
+            tree = as_text(as_dict(record.value).get("message_tree_id"))
+            if tree:
+                spool.put(tree, record.place, record.raw)
+            else:
+                reason = record.trouble or "a message of no tree"
+                yield Broken(f"{document.name}, {record.place}", reason, raw=record.raw)
+        for tree in spool:
+            yield _gathered(document, tree, list(spool.read(tree)))
+
+
+def _gathered(document: Document, tree: str, messages: list[tuple[str, bytes]]) -> ImportedConversation:
+    nodes = []
+    for number, (_, raw) in enumerate(messages, start=1):
+        value = as_dict(exact_json.load(raw))
+        source_id = as_text(value.get("message_id")) or f"message-{number}"
+        nodes.append(_node(value, source_id, as_text(value.get("parent_id")) or None, number))
+    times = [node.message.occurred_at for node in nodes if node.message and node.message.occurred_at]
+    return ImportedConversation(
+        external_ref=ref(_KEY, tree),
+        nodes=nodes,
+        head_source_id=_best_leaf(nodes),
+        started_at=min(times, default=None),
+        place=f"{document.name}, tree {readable_copy(tree[:80])}",
+        raw=b"\n".join(raw for _, raw in messages),
+    )
 
 
 def _conversation(record: Record) -> ImportedConversation:
@@ -88,7 +130,8 @@ def _best_leaf(nodes: list[ImportedNode]) -> str | None:
     for node in nodes:
         if node.parent_source_id is not None and node.message is not None:
             children.setdefault(node.parent_source_id, []).append(node)
-    leaf = nodes[0].source_id if nodes[0].message is not None else None
+    roots = [node for node in nodes if node.parent_source_id is None]
+    leaf = roots[0].source_id if roots and roots[0].message is not None else None
     seen: set[str] = set()
     while leaf is not None and leaf not in seen and leaf in children:
         seen.add(leaf)

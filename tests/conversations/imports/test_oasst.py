@@ -44,3 +44,30 @@ def test_three_hundred_siblings_keep_their_order(tmp_path):
 
     assert [one.node.source_id for one in tree.placed] == ["p", *(f"a{n:03}" for n in range(300))]
     assert tree.head_source_id == "a000"
+
+
+def test_a_message_a_line_gives_the_same_trees_in_whatever_order(tmp_path):
+    def told(
+        message_id: str, parent: str | None, role: str, tree: str, **fields: object
+    ) -> dict[str, object]:
+        whose = {"message_id": message_id, "parent_id": parent, "message_tree_id": tree}
+        return {**whose, "role": role, "text": message_id, "created_date": None, **fields}
+
+    messages = lines(
+        told("more", "first", "prompter", "t-1"),
+        told("q", None, "prompter", "t-2"),
+        told("second", "p", "assistant", "t-1", rank=1),
+        told("p", None, "prompter", "t-1"),
+        {"message_id": "x", "role": "prompter", "text": "whose?"},
+        told("first", "p", "assistant", "t-1", rank=0),
+    )
+
+    found = read_file(write(tmp_path, messages, "messages.jsonl"))
+
+    first, second = found.conversations
+    assert parents(first) == {"p": None, "first": "p", "second": "p", "more": "first"}
+    assert planned(first).head_source_id == "more"
+    assert [one.external_ref for one in (first, second)] == ["oasst:t-1", "oasst:t-2"]
+    assert [(one.place, one.reason) for one in found.broken] == [
+        ("messages.jsonl, line 5", "a message of no tree")
+    ]
