@@ -3,14 +3,16 @@
 What was recorded stays as it is; this makes a body that was never sent. Words,
 images, calls and results are carried over. Thinking is sealed for the provider
 that made it, and a server tool's doings mean nothing elsewhere: they are left
-out, and said so.
+out, and said so. Numbers are carried over as they were spelt: an amount in a
+call's arguments must not be rounded on its way.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conversations.drafts import MessageDraft, PartDraft
+from conversations.imports import exact_json
+from conversations.imports.drafting import as_dict
 from conversations.reads.path import StoredMessage
 from conversations.replay.images import image_block
 from conversations.units import part_text
@@ -69,7 +71,7 @@ def _neutral(stored: StoredMessage, notes: list[str]) -> _Said:
                 (part.tool_call_id or "", _result_text(part), part.status == PartStatus.ERROR)
             )
         elif part.type == PartType.IMAGE and part.payload is not None:
-            said.images.append(json.loads(part.payload))
+            said.images.append(as_dict(exact_json.load(part.payload)))
         else:
             kind = part.provider_type or part.type
             notes.append(f"message {stored.seq}, block {ordinal}: {kind} cannot be said in another dialect")
@@ -77,14 +79,12 @@ def _neutral(stored: StoredMessage, notes: list[str]) -> _Said:
 
 
 def _arguments(part: PartDraft) -> str:
-    value = json.loads(part.payload or b"null")
-    if not isinstance(value, dict):
-        return "{}"
-    inner: dict[str, object] = value.get("function") or value.get("custom") or value
+    value = as_dict(exact_json.load(part.payload or b"null"))
+    inner = as_dict(value.get("function")) or as_dict(value.get("custom")) or value
     for name in ("input", "arguments", "action", "operation"):
         if name in inner:
             found = inner[name]
-            return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+            return found if isinstance(found, str) else exact_json.dump(found).decode()
     return "{}"
 
 
@@ -92,12 +92,12 @@ def _result_text(part: PartDraft) -> str:
     """The result's words: of a list of blocks, those that are text."""
     if part.payload is None or part.is_text_copy:
         return part.text or ""
-    value = json.loads(part.payload)
+    value = exact_json.load(part.payload)
     content = value.get("content", value.get("output")) if isinstance(value, dict) else value
     if isinstance(content, list):
         words = [block.get("text") for block in content if isinstance(block, dict)]
         return "\n".join(word for word in words if isinstance(word, str))
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return content if isinstance(content, str) else exact_json.dump(content).decode()
 
 
 def _write_anthropic(said: _Said) -> Iterator[Json]:
@@ -167,7 +167,7 @@ def _text_blocks(texts: Sequence[str], kind: str) -> list[Json]:
 def _as_object(arguments: str) -> object:
     """Anthropic takes objects only: arguments that are no JSON object are kept under a name of their own."""
     try:
-        value = json.loads(arguments or "{}")
+        value = exact_json.load((arguments or "{}").encode("utf-8", "backslashreplace"))
     except ValueError:
         value = None
     return value if isinstance(value, dict) else {"arguments": arguments}
@@ -178,7 +178,6 @@ def _read_back(listed: Sequence[Json], dialect: Dialect) -> list[MessageDraft]:
     key = "input" if dialect == Dialect.OPENAI_RESPONSES else "messages"
     # What leads a body may be its preamble; behind a person's word nothing is.
     body = {key: [{"role": "user", "content": "-"}, *listed]}
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    request = module_for(dialect).parse_request(text.encode("utf-8", "replace"))
+    request = module_for(dialect).parse_request(exact_json.dump(body))
     messages: list[MessageDraft] = request.messages[1:]
     return messages

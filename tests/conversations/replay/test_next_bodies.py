@@ -105,7 +105,7 @@ def test_a_path_of_one_dialect_is_said_in_another(record):
                     {
                         "id": "toolu_1",
                         "type": "function",
-                        "function": {"name": "get_order", "arguments": '{"order": 7}'},
+                        "function": {"name": "get_order", "arguments": '{"order":7}'},
                     }
                 ],
             },
@@ -154,6 +154,35 @@ def test_openai_calls_become_objects_for_anthropic(record):
         {"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}},
         {"type": "tool_use", "id": "c2", "name": "f", "input": {"arguments": "not json"}},
     ]
+
+
+# An amount that no float holds, a spelling of its own, and more digits than the interpreter reads.
+NUMBERS = ("12345678901234567.89", "1.10", "1e2", "9" * 5000)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("dialect", [Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES])
+def test_numbers_in_a_call_are_said_in_another_dialect_as_they_were_spelt(record, dialect, number):
+    called = answer(call("toolu_1", amount="NUMBER"), stop_reason="tool_use")
+    called = called.replace(b'"NUMBER"', number.encode())
+    first = record(body(user("Pay")), called)
+
+    composed = next_body(leaf_of(first), dialect, model="gpt-b")
+
+    assert f'{{\\"amount\\":{number}}}'.encode() in composed.body
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_numbers_in_a_call_become_those_of_an_object_as_they_were_spelt(record, number):
+    asked = {"model": "gpt-b", "messages": [{"role": "user", "content": "Pay"}]}
+    function = {"name": "pay", "arguments": f'{{"amount": {number}}}'}
+    message = {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
+    told = {"id": "chatcmpl-2", "choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    first = record(json.dumps(asked).encode(), json.dumps(told).encode(), dialect=Dialect.OPENAI_CHAT)
+
+    composed = next_body(leaf_of(first), Dialect.ANTHROPIC_MESSAGES, model="claude-sonnet-4-6")
+
+    assert f'"input":{{"amount":{number}}}'.encode() in composed.body
 
 
 def test_a_history_that_the_provider_holds_is_pointed_at(record):
