@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from access.models.log import LogFloor
+from access.models.log import AccessEntry, LogFloor, StatedReason
 
 
 class PurgedLog(NamedTuple):
@@ -21,6 +21,14 @@ def purge_log(*, before: datetime, limit: int = 10_000) -> PurgedLog:
     with connection.cursor() as cursor:
         cursor.execute("SELECT entries, reasons FROM access_purge_log(%s, %s)", [before, limit])
         return PurgedLog._make(cursor.fetchone())
+
+
+def count_log(*, before: datetime) -> PurgedLog:
+    """Count the lines and reasons that `purge_log` would delete, however many."""
+    return PurgedLog(
+        AccessEntry.objects.filter(at__lt=before).count(),
+        StatedReason.objects.filter(valid_until__lt=before).count(),
+    )
 
 
 def log_floor_days() -> int:

@@ -1,10 +1,15 @@
-"""What goes by its own age alone: lines of the access log, sealed totals, runs of jobs."""
+"""What goes by its own age alone: lines of the access log, sealed totals, runs of jobs.
 
+The next batch is whatever is left. In a dry run each one comes back, so there all are counted at once.
+"""
+
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
 
-from access.services.purging import purge_log
+from access.services.purging import count_log, purge_log
 from retention.layers import load_layers
 from retention.purging.step import Ask, Taken
 from retention.vocabulary import DataClass, PolicyAction
@@ -15,9 +20,10 @@ def take_access_log(ask: Ask) -> Taken:
     days = load_layers(data_class=DataClass.ACCESS_LOG, now=ask.now).shortest(PolicyAction.PURGE)
     if days is None:
         return Taken()
-    purged = purge_log(before=ask.now - timedelta(days=days), limit=ask.limit)
+    before = ask.now - timedelta(days=days)
+    purged = count_log(before=before) if ask.is_dry_run else purge_log(before=before, limit=ask.limit)
     gone = purged.entries + purged.reasons
-    taken = Taken("more" if max(purged) == ask.limit else None)
+    taken = Taken("more" if max(purged) == ask.limit and not ask.is_dry_run else None)
     taken.count("due", gone)
     taken.count("accessentry", purged.entries)
     taken.count("statedreason", purged.reasons)
@@ -30,19 +36,9 @@ def take_rollups(ask: Ask) -> Taken:
     taken = Taken()
     if days is None:
         return taken
-    before = (ask.now - timedelta(days=days)).date()
+    before = {"before": (ask.now - timedelta(days=days)).date()}
     for table in ("generationrollup", "toolrollup"):
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"DELETE FROM retention_{table} WHERE id IN"
-                f" (SELECT id FROM retention_{table} WHERE day < %s ORDER BY id LIMIT %s)",
-                [before, ask.limit],
-            )
-            taken.count("due", cursor.rowcount)
-            taken.count(table, cursor.rowcount)
-            taken.count("gone", cursor.rowcount)
-            if cursor.rowcount == ask.limit:
-                taken.after = "more"
+        _take(ask, taken, f"retention_{table}", "s.day < %(before)s", before, order="s.id")
     return taken
 
 
@@ -68,15 +64,30 @@ def bounds_of_runs(days: int, now: datetime) -> dict[str, datetime]:
 
 def take_job_runs(ask: Ask) -> Taken:
     days = load_layers(data_class=DataClass.JOB_RUNS, now=ask.now).shortest(PolicyAction.PURGE)
+    taken = Taken()
     if days is None:
-        return Taken()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM jobs_jobrun WHERE id IN (SELECT s.id FROM jobs_jobrun s"
-            f" WHERE {RUN_IS_OVER} ORDER BY s.queued_at, s.id LIMIT %(limit)s)",
-            {**bounds_of_runs(days, ask.now), "limit": ask.limit},
-        )
-        taken = Taken("more" if cursor.rowcount == ask.limit else None)
-        for name in ("due", "jobrun", "gone"):
-            taken.count(name, cursor.rowcount)
+        return taken
+    bounds = bounds_of_runs(days, ask.now)
+    _take(ask, taken, "jobs_jobrun", RUN_IS_OVER, bounds, order="s.queued_at, s.id")
     return taken
+
+
+def _take(
+    ask: Ask, taken: Taken, table: str, condition: str, parameters: Mapping[str, Any], *, order: str
+) -> None:
+    """Delete a batch of the table's rows `s` that meet the condition, or count them all in a dry run."""
+    with connection.cursor() as cursor:
+        if ask.is_dry_run:
+            cursor.execute(f"SELECT count(*) FROM {table} s WHERE {condition}", parameters)
+            number = cursor.fetchone()[0]
+        else:
+            cursor.execute(
+                f"DELETE FROM {table} WHERE id IN"
+                f" (SELECT s.id FROM {table} s WHERE {condition} ORDER BY {order} LIMIT %(limit)s)",
+                {**parameters, "limit": ask.limit},
+            )
+            number = cursor.rowcount
+            if number == ask.limit:
+                taken.after = "more"
+    for name in ("due", table.partition("_")[2], "gone"):
+        taken.count(name, number)

@@ -1,6 +1,7 @@
 """Raw bodies: those of conversations by the conversation's clock, nobody's by their own age.
 
-Bounded by bytes as well as rows: a raw body may be large, and a statement has its time.
+Bounded by bytes as well as rows: a raw body may be large, and a statement has its time. A dry run takes
+a page whole, as the rest of one that comes back would never be reached.
 """
 
 from typing import Any
@@ -15,6 +16,7 @@ from retention.purging.step import Ask, Taken
 from retention.vocabulary import Blocker, DataClass, PolicyAction
 
 BYTES_LIMIT = 64 * 1024 * 1024
+NO_LIMIT = 2**63 - 1
 _HAS_SOME = "AND EXISTS (SELECT FROM conversations_rawbody r WHERE r.conversation_id = c.id)"
 FIRST = ["-infinity", "00000000-0000-0000-0000-000000000000"]
 
@@ -31,7 +33,7 @@ def take_of_conversations(ask: Ask) -> Taken:
         cursor.execute(
             "SELECT id FROM (SELECT id, size, sum(size) OVER (ORDER BY id) AS upto"
             " FROM conversations_rawbody WHERE conversation_id = ANY(%s)) r WHERE upto - size < %s",
-            [free, BYTES_LIMIT],
+            [free, NO_LIMIT if ask.is_dry_run else BYTES_LIMIT],
         )
         ids = [row[0] for row in cursor.fetchall()]
         cursor.execute("SELECT count(*) FROM conversations_rawbody WHERE conversation_id = ANY(%s)", [free])
