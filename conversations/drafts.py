@@ -142,7 +142,8 @@ class ImportedConversation:
     is there already. `head_source_id` None means: the last leaf in file order.
     `notes` are said to the operator and kept with the import's report.
     `dialect` is None where the source's blocks are those of no provider's API.
-    `raw` is the record as it stood in the file.
+    `raw` is the record as it stood in the file. `updated_at` is when the source
+    says that it was last changed: of two exports it tells the later one.
     """
 
     external_ref: str
@@ -158,3 +159,4 @@ class ImportedConversation:
     raw: bytes | None = None
     notes: list[str] = field(default_factory=list)
     head_moves: Sequence[StoredHeadMove] = ()
+    updated_at: datetime | None = None

@@ -89,6 +89,7 @@ def _conversation(record: Record, beside: frozenset[str], beginnings: Beginnings
         head_source_id=id_of(value.get("current_node")) or None,
         title=title_of(value.get("title")),
         started_at=moment_of(value.get("create_time")),
+        updated_at=moment_of(value.get("update_time")),
         model=as_text(value.get("default_model_slug")),
     )
     standing = standing_below(mapping, "children")

@@ -63,6 +63,7 @@ def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversatio
         head_source_id=id_of(value.get("current_leaf_message_uuid")) or None,
         title=title_of(value.get("name")) or title_of(value.get("title")),
         started_at=moment_of(value.get("created_at")) or moment_of(value.get("create_time")),
+        updated_at=moment_of(value.get("updated_at")),
         model=as_text(value.get("model")),
         account_external_id=as_text(as_dict(value.get("account")).get("uuid")),
     )

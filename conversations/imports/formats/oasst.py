@@ -41,7 +41,7 @@ def _is_message(value: dict[str, object]) -> bool:
 
 
 def _read_messages(document: Document) -> Iterator[ImportedConversation | Broken]:
-    """Yield the trees in the order in which they first appear; their messages may lie anywhere in the file."""
+    """Yield the trees in the order in which they first appear; their messages may lie anywhere."""
     with Spool() as spool:
         for record in document.records():
             tree = as_text(as_dict(record.value).get("message_tree_id"))

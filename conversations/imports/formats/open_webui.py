@@ -78,6 +78,7 @@ def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversatio
         head_source_id=None if as_line else id_of(as_dict(history).get("currentId")) or None,
         title=title_of(value.get("title")) or title_of(chat.get("title")),
         started_at=moment_of(value.get("created_at")) or moment_of(chat.get("timestamp")),
+        updated_at=moment_of(value.get("updated_at")),
         model=models[0] if models else "",
         account_external_id=as_text(value.get("user_id")),
     )

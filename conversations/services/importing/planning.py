@@ -16,30 +16,14 @@ from conversations.imports.pairing import PairedMessage, pair, resume
 from conversations.imports.tree import PlannedTree, plan_tree
 from conversations.imports.trouble import UnreadableError
 from conversations.reads.path import StoredMessage
+from conversations.services.importing.heads import choose_head
+from conversations.services.importing.known import Known
 from conversations.services.importing.path_digests import digests_of
 from conversations.vocabulary import CallStatus, ReplayObstacle, Role
 from conversations.wire.literals import readable_copy
 
 MAX_ID: Final = 255
 MAX_PARTS: Final = 10_000
-
-
-@dataclass(slots=True)
-class Known:
-    """What the store holds of a conversation that is imported again."""
-
-    conversation_id: UUID
-    next_seq: int
-    next_generation: int
-    head_seq: int | None
-    head_move: int
-    is_head_imported: bool
-    has_fork: bool
-    obstacle: str
-    messages: Sequence[StoredMessage]
-    call_statuses: dict[int, dict[str, CallStatus]]
-    quarantined: frozenset[bytes]
-    originals: frozenset[bytes]
 
 
 @dataclass(slots=True)
@@ -142,15 +126,28 @@ def plan(conversation: ImportedConversation, *, account_id: UUID, known: Known |
         obstacle=_obstacle(conversation, tree, messages),
         quarantined=quarantined,
         remarks=[*conversation.notes, *tree.findings, *_named(quarantined), *findings],
-        last_activity_at=max(
-            (message.message.occurred_at for message in messages if message.message.occurred_at), default=None
-        ),
+        last_activity_at=_last_activity(conversation, messages),
     )
     if layout.changed:
         result.differences.append(f"{layout.changed} messages say something else now; kept as first imported")
     _note_absent(result, layout.place_of_node, stored)
-    _choose_head(result, layout.place_of_node, seqs)
+    result.head_seq, remark = choose_head(
+        conversation,
+        known,
+        stated=None if tree.head_source_id is None else layout.place_of_node[tree.head_source_id],
+        in_file=frozenset(layout.place_of_node.values()),
+        parents=[message.parent for message in messages],
+        seqs=seqs,
+    )
+    if remark:
+        result.differences.append(remark)
     return result
+
+
+def _last_activity(conversation: ImportedConversation, messages: Sequence[PairedMessage]) -> datetime | None:
+    """The latest time that is told; where no message tells one, none: nothing is purged by a guess."""
+    times = [message.message.occurred_at for message in messages if message.message.occurred_at]
+    return max([*times, conversation.updated_at or times[0]]) if times else None
 
 
 def _lay_out(tree: PlannedTree, stored: Sequence[StoredMessage], known: Known | None) -> _Layout:
@@ -281,19 +278,3 @@ def _note_absent(result: Plan, place_of_node: dict[str, int], stored: Sequence[S
     if absent:
         named = ", ".join(absent[:3]) + (", ..." if len(absent) > 3 else "")
         result.differences.append(f"{len(absent)} messages are no longer in this export ({named}); kept")
-
-
-def _choose_head(result: Plan, place_of_node: dict[str, int], seqs: Sequence[int]) -> None:
-    stated = result.tree.head_source_id
-    known = result.known
-    head_seq = seqs[place_of_node[stated]] if stated is not None else None
-    if known is None or known.head_seq is None:
-        result.head_seq = head_seq
-        return
-    result.head_seq = known.head_seq
-    if head_seq is None or head_seq == known.head_seq:
-        return
-    if known.is_head_imported:
-        result.head_seq = head_seq
-    else:
-        result.differences.append("the head was moved here since the first import; it stays where it is")

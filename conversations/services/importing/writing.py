@@ -26,7 +26,8 @@ from conversations.reads.path import read_messages
 from conversations.redaction.switch import kinds_for
 from conversations.services.erased import subject_digest
 from conversations.services.importing.counting import counts_of
-from conversations.services.importing.planning import Known, Plan, original_digest, plan
+from conversations.services.importing.known import Known
+from conversations.services.importing.planning import Plan, original_digest, plan
 from conversations.services.importing.redacting import cut_imported, cuts_of
 from conversations.services.importing.report import ImportReport
 from conversations.services.importing.rows import RowBatch
@@ -226,6 +227,8 @@ def _read_known(conversation_id: UUID) -> Known:
         call_statuses=statuses,
         quarantined=frozenset(digest for kind, digest in digests if kind == RawClass.QUARANTINE),
         originals=frozenset(digest for kind, digest in digests if kind == RawClass.IMPORT),
+        # Where no message tells its time the last activity is an import's.
+        told_until=row.last_activity_at if any(one.draft.occurred_at for one in messages) else None,
     )
 
 

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from conversations.drafts import MessageDraft, PartDraft
 from conversations.models import Conversation, HeadMove, Message, ToolCall
 from conversations.services.appending import append_message
@@ -148,3 +150,68 @@ def test_what_is_quarantined_is_named_in_the_report_once(imported):
         "node x is kept in quarantine: a node without a role"
     ]
     assert report.remarks == []
+
+
+def turns(*said: str, moments: bool = True) -> dict[str, object]:
+    """A line of messages a minute apart, or without any time."""
+    nodes, parent = {}, None
+    for number, name in enumerate(said):
+        role = "user" if number % 2 == 0 else "assistant"
+        nodes[name] = node(role, name, parent)
+        nodes[name]["message"]["create_time"] = 1_700_000_000 + 60 * number if moments else None
+        parent = name
+    return nodes
+
+
+OLDER = "this export is older than what was imported before; the head stays where it is"
+
+
+@pytest.mark.parametrize("moments", [True, False], ids=["with times", "without"])
+def test_an_older_export_does_not_move_the_head_back(imported, moments):
+    imported([chat("k", turns("u", "a", "v", "b", moments=moments), "b")])
+
+    report = imported([chat("k", turns("u", "a", moments=moments), "a")], now=NOW + timedelta(days=1))
+
+    assert Conversation.objects.get().head_seq == 4
+    assert HeadMove.objects.count() == 1
+    assert OLDER in [remark.text for remark in report.remarks]
+    assert report.counts["conversations unchanged"] == 1
+
+
+def test_an_older_export_still_adds_the_branch_that_was_removed_since(imported):
+    imported([chat("k", turns("u", "a", "v", "b"), "b")])
+    before = turns("u", "a")
+    before["old"] = node("assistant", "old", "u")
+    before["old"]["message"]["create_time"] = 1_700_000_090
+
+    report = imported([chat("k", before, "old")], now=NOW + timedelta(days=1))
+
+    conversation = Conversation.objects.get()
+    assert Message.objects.get(client_message_id="old").parent_seq == 1
+    assert conversation.head_seq == 4
+    assert OLDER in [remark.text for remark in report.remarks]
+    assert_well_formed(conversation.id)
+
+
+def test_the_later_of_two_exports_is_told_by_when_the_source_changed_it_last(imported):
+    """The customer took the last turn away: fewer messages, and yet the later export."""
+    imported([chat("k", turns("u", "a", "v", "b"), "b") | {"update_time": 1_700_000_300}])
+
+    report = imported([chat("k", turns("u", "a"), "a") | {"update_time": 1_700_000_900}], now=NOW)
+
+    assert Conversation.objects.get().head_seq == 2
+    assert OLDER not in [remark.text for remark in report.remarks]
+    # And the earlier one again does not bring the turn back into view.
+    imported([chat("k", turns("u", "a", "v", "b"), "b") | {"update_time": 1_700_000_301}], now=NOW)
+    assert Conversation.objects.get().head_seq == 2
+
+
+def test_another_branch_shown_in_an_export_of_the_same_moment_is_followed(imported):
+    fork = turns("u", "a")
+    fork["b"] = node("assistant", "b", "u")
+    imported([chat("k", fork, "a")])
+
+    imported([chat("k", fork, "b")], now=NOW + timedelta(days=1))
+
+    conversation = Conversation.objects.get()
+    assert Message.objects.get(conversation=conversation, seq=conversation.head_seq).client_message_id == "b"
