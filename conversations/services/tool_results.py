@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from access.actors import Actor
 from conversations.drafts import MessageDraft
 from conversations.errors import NotFoundError
-from conversations.models import Message, ToolCall
+from conversations.models import Message
 from conversations.services.appending import Appended, append_message
 from conversations.services.placing import AT_HEAD
-from conversations.vocabulary import CallStatus, Dialect, PartStatus
+from conversations.vocabulary import Dialect, PartStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def answer_calls(
         conversation_id=conversation_id, message=message, actor=actor, now=now, below=below, dialect=dialect
     )
     if appended.is_new:
-        settle_calls(conversation_id=conversation_id, seq=appended.seq, message=message, endings=endings)
+        _settle_calls(conversation_id=conversation_id, seq=appended.seq, message=message, endings=endings)
     return appended
 
 
@@ -56,22 +56,23 @@ def tell_durations(*, conversation_id: UUID, seq: int, durations: Mapping[str, i
     For applications whose exchanges are recorded: no request and no answer says it. A call that is
     not answered, or whose duration is known, is left alone.
     """
-    answered = ToolCall.objects.filter(
-        conversation_id=conversation_id,
-        seq=seq,
-        status__in=[CallStatus.SUCCEEDED, CallStatus.FAILED],
-        duration_ms=None,
-    )
-    return sum(
-        answered.filter(call_id=call_id).update(duration_ms=duration)
-        for call_id, duration in durations.items()
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(_TELL_DURATIONS, [list(durations), list(durations.values()), conversation_id, seq])
+        return int(cursor.rowcount)
 
 
-def settle_calls(
+_TELL_DURATIONS = """
+UPDATE conversations_toolcall c SET duration_ms = told.duration
+FROM unnest(%s::text[], %s::int[]) AS told(call_id, duration)
+WHERE c.conversation_id = %s AND c.seq = %s AND c.call_id = told.call_id
+    AND c.status IN ('succeeded', 'failed') AND c.duration_ms IS NULL
+"""
+
+
+def _settle_calls(
     *, conversation_id: UUID, seq: int, message: MessageDraft, endings: Sequence[CallEnding] = ()
 ) -> None:
-    """Set the status of every call that message `seq` answers; the caller holds the transaction."""
+    """Set the status of every call that message `seq` answers, in one statement however many there are."""
     known = {ending.call_id: ending for ending in endings}
     answered = {part.tool_call_id or "": part for part in message.results()}
     unmatched = known.keys() - answered.keys()
@@ -86,12 +87,26 @@ def settle_calls(
     )
     if answered_seq is None:
         return
-    calls = ToolCall.objects.filter(conversation_id=conversation_id, seq=answered_seq, call_id__in=answered)
-    for call in calls:
-        ending = known.get(call.call_id, CallEnding(call_id=call.call_id))
-        is_error = answered[call.call_id].status == PartStatus.ERROR or bool(ending.error_code)
-        ToolCall.objects.filter(pk=call.pk).update(
-            status=CallStatus.FAILED if is_error else CallStatus.SUCCEEDED,
-            error_code=ending.error_code,
-            duration_ms=ending.duration_ms if ending.duration_ms is not None else call.duration_ms,
+    ends = [(call_id, part, known.get(call_id, CallEnding(call_id))) for call_id, part in answered.items()]
+    failed = [part.status == PartStatus.ERROR or bool(ending.error_code) for _, part, ending in ends]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _SETTLE,
+            {
+                "calls": list(answered),
+                "failed": failed,
+                "codes": [ending.error_code for _, _, ending in ends],
+                "durations": [ending.duration_ms for _, _, ending in ends],
+                "conversation": conversation_id,
+                "seq": answered_seq,
+            },
         )
+
+
+_SETTLE = """
+UPDATE conversations_toolcall c SET status = CASE WHEN told.failed THEN 'failed' ELSE 'succeeded' END,
+    error_code = told.code, duration_ms = coalesce(told.duration, c.duration_ms)
+FROM unnest(%(calls)s::text[], %(failed)s::bool[], %(codes)s::text[], %(durations)s::int[])
+    AS told(call_id, failed, code, duration)
+WHERE c.conversation_id = %(conversation)s AND c.seq = %(seq)s AND c.call_id = told.call_id
+"""

@@ -89,6 +89,26 @@ def test_a_result_for_a_call_that_was_not_made_is_refused(called):
     assert MessagePart.objects.filter(type="tool_result").count() == 0
 
 
+@pytest.mark.parametrize("count", [1, 200])
+def test_calls_are_settled_with_as_many_queries_however_many_there_are(
+    conversation, django_assert_num_queries, count
+):
+    """Answering: two savepoints and their ends, the message, what is deferred, which message it answers, and
+    all endings. Durations: all of them, between a savepoint and its end."""
+    call_ids = [f"call_{number}" for number in range(count)]
+    for message in (user(), calls(*call_ids)):
+        append_message(conversation_id=conversation.pk, message=message, actor=CUSTOMER, now=NOW)
+
+    with django_assert_num_queries(8):
+        answer(conversation, results(*call_ids), endings=[CallEnding("call_0", error_code="timeout")])
+    with django_assert_num_queries(3):
+        told = tell_durations(conversation_id=conversation.pk, seq=2, durations=dict.fromkeys(call_ids, 7))
+
+    assert told == count
+    succeeded = [(call_id, "succeeded", "", 7) for call_id in sorted(call_ids[1:])]
+    assert sorted(lives()) == sorted([("call_0", "failed", "timeout", 7), *succeeded])
+
+
 def test_durations_are_told_of_answered_calls_once(called):
     answer(called, results("call_0"))
 
