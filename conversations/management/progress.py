@@ -9,11 +9,11 @@ _EVERY_SECONDS: Final = 0.2
 
 
 class ProgressBar:
-    """Shows how far a long run has come, from the bytes of its input."""
+    """Shows how far a long run has come, from the bytes of its input; without a total only that it moves."""
 
-    def __init__(self, *, label: str, total: int, stream: TextIO | None = None) -> None:
+    def __init__(self, *, label: str, total: int | None, stream: TextIO | None = None) -> None:
         self._label = label
-        self._total = max(total, 1)
+        self._total = None if total is None else max(total, 1)
         self._stream = stream or sys.stderr
         self._is_shown = self._stream.isatty()
         self._done = 0
@@ -31,15 +31,17 @@ class ProgressBar:
 
     def finish(self) -> None:
         if self._is_shown:
-            self._done = self._total
+            self._done = self._total or self._done
             self._draw(time.monotonic())
             self._stream.write("\n")
 
     def _draw(self, now: float) -> None:
-        share = min(self._done / self._total, 1.0)
-        bar = ("#" * int(share * _WIDTH)).ljust(_WIDTH, ".")
         rate = self._count / max(now - self._started, 0.001)
-        self._stream.write(
-            f"\r{self._label} [{bar}] {share:4.0%} {self._count:,} messages, {rate:,.0f} a second"
-        )
+        self._stream.write(f"\r{self._label} {self._share()} {self._count:,} messages, {rate:,.0f} a second")
         self._stream.flush()
+
+    def _share(self) -> str:
+        if self._total is None:
+            return f"{self._done >> 20:,} MiB read,"
+        share = min(self._done / self._total, 1.0)
+        return f"[{('#' * int(share * _WIDTH)).ljust(_WIDTH, '.')}] {share:4.0%}"

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from access.actors import Actor
 from access.models import Realm
+from conversations.imports.streams import text_bytes
 from conversations.management.asking import add_asker, asker
 from conversations.management.progress import ProgressBar
 from conversations.services.importing.recorded import Recorded, import_recorded
@@ -56,7 +57,8 @@ class Command(BaseCommand):
             sys.exit(ExitStatus.REFUSED)
 
     def _import(self, path: Path, realm: Realm, asked_by: Actor, options: dict[str, Any]) -> Recorded:
-        bar = ProgressBar(label=path.name, total=path.stat().st_size)
+        total = text_bytes(path)
+        bar = ProgressBar(label=path.name, total=total)
         recorded = import_recorded(
             path=path,
             realm=realm,
@@ -66,6 +68,7 @@ class Command(BaseCommand):
             is_dry_run=options["dry_run"],
             keep_originals=not options["no_originals"],
             advance=lambda size, count: bar.advance(size=size, count=count),
+            total=total,
         )
         bar.finish()
         return recorded

@@ -53,6 +53,7 @@ def import_recorded(
     is_dry_run: bool = False,
     keep_originals: bool = True,
     advance: Advance | None = None,
+    total: int | None = None,
     clock: Callable[[], datetime] = timezone.now,
     every: timedelta = BEAT,
 ) -> Recorded:
@@ -60,10 +61,11 @@ def import_recorded(
 
     What is imported names the run as the importer that brought it. The run fails where the
     file is refused; what was not imported of a file that was taken stands in its report. A
-    stop that is asked for in the console is heeded between conversations.
+    stop that is asked for in the console is heeded between conversations. `total` is how many
+    bytes of text the file holds, where the caller has counted them.
     """
     size = path.stat().st_size
-    follower = Follower(advance, total=text_bytes(path))
+    follower = Follower(advance, total=text_bytes(path) if total is None else total)
     told = {
         "file": readable_copy(path.name),
         "size": size,

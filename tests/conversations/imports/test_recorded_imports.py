@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from access.actors import Actor, ActorKind
 from access.models import AccessEntry
+from conversations.imports.streams import text_bytes
 from conversations.models import Conversation, HeadMove
 from conversations.services.importing import following
 from conversations.services.importing.report import ExitStatus
@@ -170,7 +171,7 @@ def test_the_record_costs_the_same_however_much_goes_in(recorded, tmp_path):
     assert [len(statements(count)) for count in (5, 300)] == [4, 4]
 
 
-def test_an_archive_is_measured_by_what_it_says_it_holds_and_gzip_is_not(recorded, tmp_path):
+def test_archives_are_measured_by_the_text_that_they_hold(recorded, tmp_path):
     text = dialogues(5)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(text.encode()))
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
@@ -181,5 +182,18 @@ def test_an_archive_is_measured_by_what_it_says_it_holds_and_gzip_is_not(recorde
     recorded(tmp_path / "a.zip")
 
     gzipped, zipped = JobRun.objects.order_by("queued_at", "id")
-    assert (gzipped.total, gzipped.done) == (None, len(text) - 5)
+    assert (gzipped.total, gzipped.done) == (len(text), len(text))
     assert (zipped.total, zipped.done) == (len(text), len(text))
+
+
+def test_a_gzipped_text_is_counted_as_far_as_it_can_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl.gz"
+    text = os.urandom(300_000)
+    path.write_bytes(gzip.compress(text[:100_000]) + gzip.compress(text[100_000:]))
+    assert text_bytes(path) == len(text)
+
+    path.write_bytes(path.read_bytes()[:200_000])
+    assert 100_000 < text_bytes(path) < 200_000
+
+    monkeypatch.setattr("conversations.imports.streams.MAX_COUNTED_BYTES", 50_000)
+    assert text_bytes(path) is None
