@@ -4,8 +4,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from access.models import AccessEntry, Realm
+from access.reach import Reach
+from access.reading import reading_as
 from access.rights import RoleName
+from console.account_pages.listing import AccountFilter, listed
 from conversations.services.accounts import ensure_account
+from tests.access.tenants import without_scans
 from tests.console.conftest import COST, NOW
 from tests.conversations.drafts import assistant, user
 
@@ -134,6 +138,22 @@ def test_filters_narrow_down_and_an_empty_list_says_how_to_go_on(log_in, make_ac
     assert names(client.get("/accounts/?begins=org")) == ["org-1"]
     assert names(client.get("/accounts/?is_closed=true")) == []
     assert "No account matches" in client.get("/accounts/?begins=%25").content.decode()
+
+
+def test_a_beginning_is_read_from_the_index_under_the_policies(realm, make_account):
+    for name in ("cus-1", "cus-10", "cus-2", "Cus-1", "cus_1", "cus-%"):
+        make_account(name)
+    reach = Reach(realm_ids=frozenset({realm.pk}))
+
+    def begun(text):
+        return AccountFilter({"begins": text}, queryset=listed(reach)).qs
+
+    with reading_as(reach), without_scans():
+        assert sorted(row.external_id for row in begun("cus-1")) == ["cus-1", "cus-10"]
+        assert [row.external_id for row in begun("cus-%")] == ["cus-%"]
+        plan = begun("cus-1").order_by().explain()
+
+    assert "Index Cond: (((external_id)::text ~>=~ 'cus-1'" in plan
 
 
 def test_a_customers_id_typed_in_capitals_is_offered_as_it_is_written(log_in, make_account):
