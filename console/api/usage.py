@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from access.api.views import ApiView
 from access.models import Scope
 from console.api.periods import PeriodAnswer, PeriodQuery, read_period, told_period
-from console.cost_pages.sums import MOST, CostLine, Cut, read_costs, read_lines
+from console.cost_pages.sums import MOST, CostLine, Cut, read_lines, read_whole
 
 _CUTS: Final = {
     "day": Cut.DAY,
@@ -91,13 +91,13 @@ class UsageView(ApiView):
             _CUTS[by],
             self.application.reach,
         )
-        found = read_costs(period=period, reach=reach, cut=Cut.MODEL)
-        lines = found.lines if cut == Cut.MODEL else read_lines(period=period, reach=reach, cut=cut)
+        whole, sealed = read_whole(period=period, reach=reach)
+        lines = read_lines(period=period, reach=reach, cut=cut)
         said = {
             **told_period(period),
             "by": by,
-            "whole": found.whole,
-            "sealed": found.sealed,
+            "whole": whole,
+            "sealed": sealed,
             "data": lines,
             "has_more": cut != Cut.DAY and len(lines) == MOST,
         }

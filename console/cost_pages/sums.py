@@ -181,14 +181,20 @@ class Abandoned:
 def read_costs(*, period: Period, reach: Reach, cut: Cut) -> Costs:
     """Return the sums of a period, cut one way; four queries that read the attempts of the period."""
     given = _parameters(period, reach)
-    *whole, sealed = _rows(_WHOLE, given)[0]
+    whole, sealed = read_whole(period=period, reach=reach)
     return Costs(
-        whole=CostLine(*whole),
+        whole=whole,
         sealed=sealed,
         days=[DayLine(*row) for row in _rows(_DAYS, given)],
         lines=read_lines(period=period, reach=reach, cut=cut),
         pairs=[ModelPair(*row) for row in _rows(_PAIRS, given)],
     )
+
+
+def read_whole(*, period: Period, reach: Reach) -> tuple[CostLine, int]:
+    """Return the sum of a period, and how many of its attempts are known by their totals only."""
+    *whole, sealed = _rows(_WHOLE, _parameters(period, reach))[0]
+    return CostLine(*whole), sealed
 
 
 def read_lines(*, period: Period, reach: Reach, cut: Cut) -> list[CostLine]:

@@ -17,9 +17,8 @@ USAGE = "/api/v1/usage"
 TOOLS = "/api/v1/tools/statistics"
 PERIOD = {"since": "2026-03-01", "until": "2026-04-01"}
 CUTS = ("day", "model", "provider", "tool", "prompt_version", "account")
-# The key and its use; a transaction of its own as the reader (three); the whole, days, lines, pairs, and
-# the lines of the cut.
-USAGE_QUERIES, TOOLS_QUERIES = 11, 8
+# The key and its use; a transaction of its own as the reader (four); the whole and the lines of the cut.
+USAGE_QUERIES, TOOLS_QUERIES = 8, 8
 
 
 @pytest.fixture
