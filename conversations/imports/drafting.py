@@ -2,7 +2,7 @@
 
 import math
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -53,6 +53,24 @@ def standing_below(nodes: Mapping[str, object], member: str) -> dict[str, tuple[
         for place, child in enumerate(as_list(as_dict(node).get(member))):
             standing.setdefault(id_of(child), (parent_id, place))
     return standing
+
+
+def gaps_between(
+    nodes: Sequence[ImportedNode], standing: Mapping[str, tuple[str, int]], notes: list[str]
+) -> list[ImportedNode]:
+    """Give a node without a message for each that the file leaves out between a node and its child.
+
+    The child names it as its parent and the node as its child, so the two belong together.
+    """
+    there = {node.source_id for node in nodes}
+    named = {node.parent_source_id for node in nodes if node.parent_source_id is not None}
+    gaps = []
+    for source_id in sorted((named - there) & standing.keys()):
+        parent, place = standing[source_id]
+        if parent in there:
+            gaps.append(ImportedNode(source_id, parent, message=None, position=place))
+            notes.append(f"node {source_id} is not in the file; what hangs from it is joined to {parent}")
+    return gaps
 
 
 def parent_of(node: object, member: str, standing: tuple[str, int] | None) -> str | None:

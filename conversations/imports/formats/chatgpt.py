@@ -20,6 +20,7 @@ from conversations.imports.drafting import (
     block_part,
     call_part,
     ending_of,
+    gaps_between,
     id_of,
     minted_call_id,
     moment_of,
@@ -103,6 +104,7 @@ def _conversation(record: Record, beside: frozenset[str], beginnings: Beginnings
         )
         for before, node in pairwise(nodes):
             node.parent_source_id = before.source_id
+    nodes += gaps_between(nodes, standing, conversation.notes)
     _pair_by_adjacency(nodes, conversation)
     conversation.nodes = nodes
     return conversation

@@ -17,6 +17,7 @@ from conversations.imports.drafting import (
     block_part,
     call_part,
     ending_of,
+    gaps_between,
     id_of,
     minted_call_id,
     moment_of,
@@ -88,7 +89,7 @@ def _conversation(record: Record, beginnings: Beginnings) -> ImportedConversatio
     nodes: list[ImportedNode] = []
     for source_id, message in messages.items():
         nodes += _nodes(source_id, message, standing.get(source_id), conversation)
-    conversation.nodes = nodes
+    conversation.nodes = [*nodes, *gaps_between(nodes, standing, conversation.notes)]
     return conversation
 
 

@@ -248,3 +248,17 @@ def test_ids_that_are_numbers_still_link_the_nodes(tmp_path):
         ("2", "1"),
     ]
     assert (tree.head_source_id, tree.findings) == ("2", [])
+
+
+def test_a_node_that_the_file_leaves_out_in_the_middle_keeps_one_root(tmp_path):
+    mapping = {
+        "n1": entry(said("user", "Hi"), None, "n2"),
+        "n3": entry(said("assistant", "Hello"), "n2", "n9"),
+        "n4": entry(said("assistant", "Nobody names n5"), "n5"),
+    }
+
+    conversation = read_one(tmp_path, export(mapping, current_node="n3"))
+
+    assert parents(conversation) == {"n1": None, "n3": "n1", "n4": None}
+    assert planned(conversation).head_source_id == "n3"
+    assert conversation.notes == ["node n2 is not in the file; what hangs from it is joined to n1"]
