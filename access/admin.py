@@ -12,6 +12,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -156,8 +157,9 @@ class StaffAdmin(Managed, UserAdmin):
         """For a lost device without recovery codes. Open sessions of these users end."""
         reset_for = [user for user in queryset if may_change(request.user, user)]
         for user in reset_for:
-            if remove_second_factor(user=user):
-                self.log_change(request, user, "Second factor reset.")
+            with transaction.atomic():
+                if remove_second_factor(user=user):
+                    self.log_change(request, user, "Second factor reset.")
         self._say_left_out(request, queryset, reset_for)
         messages.success(request, f"The second factor of {len(reset_for)} was reset.")
 

@@ -9,13 +9,13 @@ from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from access.actors import Actor
 from access.addresses import address_of
@@ -63,10 +63,8 @@ def enrol(request: HttpRequest) -> HttpResponse:
         return _sign_in_anew(request)
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        done = finish_enrolment(user=staff_of(request), code=form.cleaned_data["code"])
-        if done is not None:
-            device, codes = done
-            _go_on_with(request, device)
+        codes = _take_into_use(request, code=form.cleaned_data["code"])
+        if codes is not None:
             return _show_codes(request, codes)
         form.add_error("code", "This is not the device's present code. Wait for its next one and enter that.")
     device = form.is_bound and waiting_authenticator(user=staff_of(request))
@@ -101,8 +99,9 @@ def new_codes(request: HttpRequest) -> HttpResponse:
         return redirect("access:second-factor")
     if not is_fresh(request.session, now=timezone.now()):
         return _sign_in_anew(request)
-    codes = renew_recovery_codes(user=staff_of(request))
-    _log_change(request, actor=actor_of(request))
+    with transaction.atomic():
+        codes = renew_recovery_codes(user=staff_of(request))
+        _log_change(request, actor=actor_of(request))
     return _show_codes(request, codes)
 
 
@@ -116,8 +115,9 @@ def remove(request: HttpRequest) -> HttpResponse:
     if not is_fresh(request.session, now=timezone.now()):
         return _sign_in_anew(request)
     actor = actor_of(request)
-    if remove_second_factor(user=staff_of(request)):
-        _log_change(request, actor=actor)
+    with transaction.atomic():
+        if remove_second_factor(user=staff_of(request)):
+            _log_change(request, actor=actor)
     logout(request)
     messages.info(request, "Your second factor was removed. Sign in with your password.")
     return redirect("admin:login")
@@ -137,11 +137,20 @@ def _sign_in_anew(request: HttpRequest) -> HttpResponse:
     return redirect_to_login(reverse("access:second-factor"))
 
 
-def _go_on_with(request: HttpRequest, device: TOTPDevice) -> None:
-    """The session goes on as one that was begun with the new device; other sessions of the old one end."""
+def _take_into_use(request: HttpRequest, *, code: str) -> list[str] | None:
+    """Take the waiting authenticator into use and return the recovery codes, if the code is its own.
+
+    The session goes on as one that was begun with the new device; other sessions of the old one end.
+    """
+    with transaction.atomic():
+        done = finish_enrolment(user=staff_of(request), code=code)
+        if done is None:
+            return None
+        _log_change(request, actor=actor_of(request))
+    device, codes = done
     django_otp.login(request, device)
     begin(request.session, now=timezone.now(), with_factor=True)
-    _log_change(request, actor=actor_of(request))
+    return codes
 
 
 def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:

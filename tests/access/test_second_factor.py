@@ -1,4 +1,6 @@
 import pytest
+from django.db import DatabaseError
+from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from access.models import AccessEntry
@@ -122,6 +124,28 @@ def test_removing_it_ends_the_session(signed_in):
     assert signed_in.post("/second-factor/remove/").url == "/admin/login/"
     assert not TOTPDevice.objects.exists()
     assert "_auth_user_id" not in signed_in.session
+
+
+def test_what_cannot_be_logged_is_not_changed(signed_in, monkeypatch):
+    def refuse(**entry):
+        raise DatabaseError("the log takes nothing")
+
+    device, _ = enrol(signed_in)
+    codes = set(StaticToken.objects.values_list("token", flat=True))
+    signed_in.get("/second-factor/set-up/")
+    waiting = TOTPDevice.objects.get(confirmed=False)
+    monkeypatch.setattr("access.views.second_factor.log_access", refuse)
+
+    for address, form in (
+        ("recovery-codes", {}),
+        ("remove", {}),
+        ("set-up", {"code": code_of(waiting)}),
+    ):
+        with pytest.raises(DatabaseError):
+            signed_in.post(f"/second-factor/{address}/", form)
+
+    assert TOTPDevice.objects.get(confirmed=True) == device
+    assert set(StaticToken.objects.values_list("token", flat=True)) == codes
 
 
 @pytest.mark.parametrize("role", ["support", "finance", "privacy_officer", "auditor", "administrator"])
