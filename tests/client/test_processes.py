@@ -146,6 +146,27 @@ def test_forked_processes_send_their_own_and_double_nothing(start, spool):
     assert files(spool) == []
 
 
+def test_a_forked_process_whose_spool_is_gone_makes_its_calls_all_the_same(start):
+    process = start("""
+        import shutil
+        shared = recorder()
+        client = client_of(shared)
+        child = os.fork()
+        if child == 0:
+            spool = os.environ["COUNTERFOIL_SPOOL"]
+            shutil.rmtree(spool)
+            open(spool, "w").close()
+            call(client, "child")
+            os._exit(0)
+        print(os.waitpid(child, 0)[1])
+    """)
+    output, errors = process.communicate(timeout=60)
+
+    assert (process.returncode, output.strip()) == (0, "0"), errors
+    assert "the recorder failed; the call goes on unrecorded" in errors
+    assert recorded() == []
+
+
 def test_an_environment_that_says_nothing_is_an_error_at_the_start(start):
     process = start("""
         del os.environ["COUNTERFOIL_SPOOL"]

@@ -113,9 +113,6 @@ class Recorder:
         """
         return self._delivery.wait_until_empty(seconds=timeout)
 
-    async def aflush(self, timeout: float = 10.0) -> bool:
-        return await asyncio.to_thread(self.flush, timeout)
-
     def before_effect(self, timeout: float = 10.0) -> None:
         """Return once the store holds every call of this scope; to be called before a tool acts on the world.
 
@@ -196,7 +193,9 @@ class Recorder:
             )
         except Exception:
             log.exception("the recorder failed; the call goes on unrecorded")
-            self._delivery.count_failure()
+            # In a forked process it may be the delivery that could not be made.
+            if (made := self._made) is not None:
+                made.count_failure()
             return None
 
     def _refuse_missing(self, tracker: Tracker) -> None:
