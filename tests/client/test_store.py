@@ -48,3 +48,9 @@ def test_what_will_pass_is_waited_for(status):
 @pytest.mark.parametrize(("status", "was_known"), [(201, False), (200, True)])
 def test_what_is_stored_says_whether_it_was_known(status, was_known):
     assert read_answer(httpx2.Response(status, json={"exchange_id": "x"})) == Stored(was_known=was_known)
+
+
+@pytest.mark.parametrize("asked", ["", "Wed, 21 Oct 2026 07:28:00 GMT", "-1", "1.5", b"\xb2"])
+def test_a_wait_that_is_no_number_of_seconds_is_none(asked):
+    response = httpx2.Response(503, headers={"Retry-After": asked})
+    assert read_answer(response) == Unavailable("503", wait=None)

@@ -81,10 +81,10 @@ class Delivery:
             order = None if self._is_closed else self._holding.reserve(size)
             if order is not None:
                 self._open[exchange_id] = ticket
+                # With the lock held: the inbox is closed behind it, and not in between.
+                self._inbox.leave(partial(self._lay_down, order, size, make, ticket))
         if order is None:
             self.lose(ticket, "the recorder is closed" if self._is_closed else "memory and spool are full")
-        else:
-            self._inbox.leave(partial(self._lay_down, order, size, make, ticket))
         return ticket
 
     def run_later(self, work: Callable[[], object]) -> None:

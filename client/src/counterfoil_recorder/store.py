@@ -8,6 +8,7 @@ import httpx2
 
 from counterfoil_recorder.connecting import connect
 from counterfoil_recorder.exchanges import Parcel, to_multipart
+from counterfoil_recorder.waits import asked_for
 
 log = logging.getLogger(__name__)
 _EXCHANGES: Final = "/api/v1/exchanges"
@@ -85,7 +86,7 @@ def read_answer(response: httpx2.Response) -> Answer:
     is_the_stores = status in _REFUSALS and rule not in ("", "no-such-address")
     if is_the_stores or status == _TOO_LARGE:
         return Refused(rule=rule or str(status), reason=f"{status} {rule}: {detail}")
-    return Unavailable(f"{status} {rule}".strip(), wait=_seconds(response.headers.get("retry-after", "")))
+    return Unavailable(f"{status} {rule}".strip(), wait=asked_for(response.headers))
 
 
 def _says_where_it_stands(response: httpx2.Response) -> bool:
@@ -104,7 +105,3 @@ def _problem(response: httpx2.Response) -> tuple[str, str]:
         return str(problem.get("rule", "")), str(problem.get("detail", ""))
     except (ValueError, AttributeError):
         return "", response.reason_phrase
-
-
-def _seconds(value: str) -> float | None:
-    return float(value) if value.isdigit() else None

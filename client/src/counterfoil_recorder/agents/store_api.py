@@ -11,7 +11,7 @@ import httpx2
 
 from counterfoil_recorder.connecting import connect
 from counterfoil_recorder.errors import RecorderError, StoreUnavailable
-from counterfoil_recorder.waits import scattered
+from counterfoil_recorder.waits import asked_for, scattered
 
 _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 2.0
@@ -82,7 +82,7 @@ class StoreApi:
                 refused.is_repeated = is_repeated
                 if not _may_pass(refused):
                     raise refused
-                reason, asked = str(refused), _seconds(response.headers.get("retry-after", ""))
+                reason, asked = str(refused), asked_for(response.headers) or 0.0
             pause = max(asked, scattered(wait))
             if time.monotonic() + pause > deadline:
                 raise StoreUnavailable(f"the store does not answer {method} {path} ({reason})")
@@ -113,7 +113,3 @@ def _refusal(response: httpx2.Response) -> SessionRefused:
     except (ValueError, AttributeError):
         pass  # another server speaks, before the store
     return SessionRefused(response.status_code, rule, detail)
-
-
-def _seconds(value: str) -> float:
-    return float(value) if value.isdigit() else 0.0
