@@ -75,6 +75,13 @@ class Judged:
     def difference_minor(self) -> int:
         return self.processor_minor - self.ledger_minor
 
+    def leave_to_another_realm(self) -> None:
+        """Keep that there was a movement and nothing of what it was: realms do not see others' money."""
+        self.matched_by, self.is_counted = MatchedBy.OTHER_REALM, False
+        self.effect_id = self.compensation_id = None
+        self.processor_minor = self.ledger_minor = 0
+        self.processor_state = self.ledger_state = self.ledger_currency = ""
+
     def differing(
         self, kind: FindingKind, *, effect_id: UUID | None, reference: str, amount_minor: int, **facts: Any
     ) -> Seen:

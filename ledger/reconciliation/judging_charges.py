@@ -16,7 +16,7 @@ from ledger.reconciliation.kinds.state_differs import state_differs
 from ledger.reconciliation.knowing import Known
 from ledger.reconciliation.movements import Movement
 from ledger.reconciliation.suggesting import suggest
-from ledger.reconciliation.tying import compensations_of, is_first_charge, tie_charge
+from ledger.reconciliation.tying import compensations_of, is_first_charge, is_told_by_its_charge, tie_charge
 from ledger.reconciliation.vocabulary import MatchedBy
 from ledger.statements.vocabulary import LineKind, LineStatus
 from ledger.vocabulary import CompensationState, EffectState
@@ -29,11 +29,14 @@ def judge_charge(context: RunContext, known: Known, movement: Movement) -> list[
     if tie is None:
         _judge_unknown(context, known, movement, judged)
         return [judged]
-    judged.matched_by, judged.effect_id = tie.matched_by, tie.effect.id
     if tie.effect.realm_id != context.run.realm_id:
-        judged.matched_by, judged.is_counted = MatchedBy.OTHER_REALM, False
+        judged.leave_to_another_realm()
         return [judged]
+    judged.matched_by, judged.effect_id = tie.matched_by, tie.effect.id
     judged.ledger_state, judged.ledger_currency = str(tie.effect.state), tie.effect.currency
+    if is_told_by_its_charge(known, tie.effect, movement):
+        judged.matched_by, judged.is_counted = MatchedBy.NOT_COMPARED, False
+        return [judged]
     if movement.status == LineStatus.DONE and not is_first_charge(known, tie.effect, movement):
         judged.is_explained = True
         _see(judged, second_charge(movement, tie.effect))
@@ -60,10 +63,10 @@ def row_of(context: RunContext, movement: Movement) -> Judged:
 
 def _judge_unknown(context: RunContext, known: Known, movement: Movement, judged: Judged) -> None:
     """A movement that no id and no metadata lead from. What moved nothing is nobody's loss."""
-    if movement.status != LineStatus.DONE or not judged.is_counted:
-        return
     if not context.run.judges_unknown:
-        judged.matched_by, judged.is_counted = MatchedBy.OTHER_REALM, False
+        judged.leave_to_another_realm()
+        return
+    if movement.status != LineStatus.DONE or not judged.is_counted:
         return
     suggestion = suggest(context, known, movement)
     if suggestion is not None:
@@ -87,6 +90,9 @@ def _judge_known(
         _differs_in_state(context, movement, judged, effect)
         return
     if not effect.is_settled:
+        if effect.state == EffectState.FAILED and _is_let_go(known, effect, movement):
+            judged.processor_minor = 0
+            return
         _differs_in_state(context, movement, judged, effect)
         return
     if effect.currency != movement.currency:
@@ -104,6 +110,12 @@ def _differs_in_state(context: RunContext, movement: Movement, judged: Judged, e
         judged.is_waiting = True
         return
     _see(judged, state_differs(judged, effect_id=effect.id, reference=movement.reference))
+
+
+def _is_let_go(known: Known, effect: EffectAsOf, charge: Movement) -> bool:
+    """Whether a charge that was credited and then failed is let go as a whole."""
+    releases = [other for other in known.of_effect.get(effect.id, ()) if _is_release(known, other)]
+    return bool(releases) and sum(other.moved_minor for other in releases) == -charge.moved_minor
 
 
 def released_of(known: Known, effect: EffectAsOf, charge: Movement) -> int:

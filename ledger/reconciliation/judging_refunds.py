@@ -27,14 +27,22 @@ def judge_refund(context: RunContext, known: Known, movement: Movement) -> Judge
         return judged
     _take(judged, tie, refund)
     if tie.effect.realm_id != context.run.realm_id:
-        judged.matched_by, judged.is_counted = MatchedBy.OTHER_REALM, False
+        judged.leave_to_another_realm()
         return judged
-    if movement.kind == LineKind.REFUND_FAILURE:
-        _judge_failure(movement, judged, tie, refund)
+    is_failure = movement.kind == LineKind.REFUND_FAILURE
+    if is_failure and not all(_standing(tie.effect, refund)):
+        judged.is_explained = True
+        _see(judged, refund_failed(movement, effect_id=tie.effect.id, refund=refund))
         return judged
     if _amount(tie.effect, refund)[1] != movement.currency:
-        judged.ledger_minor = -_amount(tie.effect, refund)[0]
+        amount = _amount(tie.effect, refund)[0]
+        judged.ledger_minor = amount if is_failure else -amount
         _see(judged, currency_differs(judged, effect_id=tie.effect.id, reference=movement.reference))
+        return judged
+    if is_failure:
+        judged.ledger_minor = _amount(tie.effect, refund)[0]
+        if judged.difference_minor:
+            _see(judged, amount_differs(judged, effect_id=tie.effect.id, reference=movement.reference))
         return judged
     _compare(context, known, movement, judged, tie.effect, refund)
     return judged
@@ -45,7 +53,9 @@ def judge_release(context: RunContext, known: Known, movement: Movement) -> Judg
     judged = row_of(context, movement)
     effect = charge_of_refund(known, movement)
     judged.processor_minor, judged.is_explained = 0, True
-    if effect is not None:
+    if effect is not None and effect.realm_id != context.run.realm_id:
+        judged.leave_to_another_realm()
+    elif effect is not None:
         judged.matched_by, judged.effect_id = MatchedBy.EXTERNAL_ID, effect.id
     else:
         judged.matched_by = MatchedBy.NOT_COMPARED
@@ -115,30 +125,19 @@ def _differ(context: RunContext, movement: Movement, judged: Judged, effect: Eff
     _see(judged, state_differs(judged, effect_id=effect.id, reference=movement.reference))
 
 
-def _judge_failure(movement: Movement, judged: Judged, tie: Tie, refund: RefundAsOf | None) -> None:
-    has_settled, has_failed = _standing(tie.effect, refund)
-    if has_failed and has_settled:
-        judged.ledger_minor = _amount(tie.effect, refund)[0]
-        if judged.difference_minor:
-            _see(judged, amount_differs(judged, effect_id=tie.effect.id, reference=movement.reference))
-        return
-    judged.is_explained = True
-    _see(judged, refund_failed(movement, effect_id=tie.effect.id, refund=refund))
-
-
 def _judge_unknown(context: RunContext, known: Known, movement: Movement, judged: Judged) -> None:
     effect = charge_of_refund(known, movement)
     if effect is not None:
-        judged.effect_id, judged.ledger_state = effect.id, str(effect.state)
         if effect.realm_id != context.run.realm_id:
-            judged.matched_by, judged.is_counted = MatchedBy.OTHER_REALM, False
+            judged.leave_to_another_realm()
             return
+        judged.effect_id, judged.ledger_state = effect.id, str(effect.state)
         if _is_released(known, effect, movement):
             judged.matched_by = MatchedBy.EXTERNAL_ID
             judged.processor_minor, judged.is_explained = 0, True
             return
     elif not context.run.judges_unknown:
-        judged.matched_by, judged.is_counted = MatchedBy.OTHER_REALM, False
+        judged.leave_to_another_realm()
         return
     if not movement.moved_minor or not judged.is_counted:
         return

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from access.models import Realm
 from ledger.arrays import among, among_filled, among_ids
 from ledger.models import EffectReference, MatchDecision, StatementLine, ToolEffect
 from ledger.reconciliation.as_of import (
@@ -88,10 +89,16 @@ def _read_references(known: Known, context: RunContext, references: set[str]) ->
 
 
 def _read_keys(known: Known, context: RunContext, movements: Sequence[Movement]) -> None:
+    """A key is unique in its realm: of two realms that have one, the run's own is meant."""
     keys = {movement.key_mark for movement in movements if movement.key_mark and not movement.effect_mark}
-    if keys:
-        effects = ToolEffect.objects.filter(realm_id=context.run.realm_id, idempotency_key__in=keys)
-        known.by_key = dict(effects.values_list("idempotency_key", "pk"))
+    if not keys:
+        return
+    own = context.run.realm_id
+    realms = Realm.objects.values_list("pk", flat=True)
+    effects = ToolEffect.objects.filter(realm_id__in=list(realms), idempotency_key__in=keys)
+    for key, effect_id, realm_id in effects.values_list("idempotency_key", "pk", "realm_id").order_by("pk"):
+        if realm_id == own or key not in known.by_key:
+            known.by_key[key] = effect_id
 
 
 def _read_decisions(known: Known, context: RunContext, movements: Sequence[Movement]) -> None:
@@ -133,6 +140,9 @@ def _read_disputes(known: Known, context: RunContext, movements: Sequence[Moveme
         of_lines = Q(processor=context.run.processor, external_ref__in=references)
         found = disputes_as_of(of_lines, as_of=context.as_of)
         known.disputes = {dispute.reference: dispute for dispute in found}
+        # Some statements name no charge with a dispute: whose it is, the ledger says.
+        missing = {dispute.effect_id for dispute in found if dispute.effect_id} - known.effects.keys()
+        known.effects.update(effects_as_of(missing, as_of=context.as_of))
 
 
 def _read_siblings(known: Known, context: RunContext, every: Sequence[Movement]) -> None:

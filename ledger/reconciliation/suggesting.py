@@ -18,7 +18,7 @@ NEAR = timedelta(hours=24)
 def suggest(context: RunContext, known: Known, movement: Movement) -> EffectAsOf | None:
     """Return an effect without an answer that this could be: same amount, near in time, same customer.
 
-    None where several are equally near in nothing but the amount: a guess is no suggestion.
+    None where two are equally near: a guess is no suggestion.
     """
     if known.pending is None:
         known.pending = _pending(context)
@@ -34,7 +34,10 @@ def suggest(context: RunContext, known: Known, movement: Movement) -> EffectAsOf
     ]
     if not near:
         return None
-    best = min(near, key=lambda effect: (abs(effect.requested_at - movement.occurred_at), effect.id))
+    nearest = min(abs(effect.requested_at - movement.occurred_at) for effect in near)
+    best, *others = [effect for effect in near if abs(effect.requested_at - movement.occurred_at) == nearest]
+    if others:
+        return None
     known.suggested.add(best.id)
     return best
 

@@ -79,10 +79,23 @@ def _marked(known: Known, movement: Movement) -> EffectAsOf | None:
     return known.effects.get(effect_id) if effect_id is not None else None
 
 
+def is_told_by_its_charge(known: Known, effect: EffectAsOf, movement: Movement) -> bool:
+    """Whether this names a payment by its intent while another line of the run names it by its charge."""
+    if effect.references.get(movement.reference) != ReferenceKind.INTENT:
+        return False
+    return any(
+        other.kind == LineKind.CHARGE and effect.references.get(other.reference) == ReferenceKind.CHARGE
+        for other in known.of_effect.get(effect.id, ())
+    )
+
+
 def is_first_charge(known: Known, effect: EffectAsOf, movement: Movement) -> bool:
     """Whether this is the charge that the effect is, and not a second one under its key."""
     if effect.is_settled and effect.external_ref:
         if effect.external_ref in (movement.reference, movement.intent_ref):
+            return True
+        # An intent is paid once, by whichever of its charges.
+        if effect.references.get(movement.reference) == ReferenceKind.INTENT:
             return True
         is_by_intent = effect.references.get(effect.external_ref) == ReferenceKind.INTENT
         kinds = effect.references.values()

@@ -6,7 +6,7 @@ from ledger.reconciliation.judged import Judged, Seen
 from ledger.reconciliation.vocabulary import FindingKind
 
 
-def amount_differs(judged: Judged, *, effect_id: UUID, reference: str) -> Seen:
+def amount_differs(judged: Judged, *, effect_id: UUID | None, reference: str) -> Seen:
     """Name the difference, processor less ledger."""
     return judged.differing(
         FindingKind.AMOUNT_DIFFERS,

@@ -6,7 +6,7 @@ from ledger.reconciliation.judged import Judged, Seen
 from ledger.reconciliation.vocabulary import FindingKind
 
 
-def currency_differs(judged: Judged, *, effect_id: UUID, reference: str) -> Seen:
+def currency_differs(judged: Judged, *, effect_id: UUID | None, reference: str) -> Seen:
     return judged.differing(
         FindingKind.CURRENCY_DIFFERS,
         effect_id=effect_id,
