@@ -63,6 +63,15 @@ class ShownRun:
         return sum(kind.number for kind in self.kinds)
 
     @property
+    def of_other_realms(self) -> int:
+        """How many movements of the statements are other realms' own: counted, and not shown."""
+        return sum(number for code, _, number in self.matched if code == MatchedBy.OTHER_REALM)
+
+    @property
+    def listed_count(self) -> int:
+        return self.row_count - self.of_other_realms
+
+    @property
     def same_again(self) -> bool:
         return all(again.report_sha256 == self.run.report_sha256 for again in self.repetitions)
 
@@ -159,9 +168,14 @@ def _inputs(run: ReconciliationRun) -> list[Input]:
     return [Input(entry, troubled.get(entry.statement_id, [])[:_SHOWN_LINES]) for entry in entries]
 
 
+def own_rows(run: ReconciliationRun) -> QuerySet[RunRow]:
+    """Return the rows of a run that its realm may see: what of a shared account is others' is not shown."""
+    return RunRow.objects.filter(run=run).exclude(matched_by=MatchedBy.OTHER_REALM)
+
+
 def csv_rows(run: ReconciliationRun) -> Iterator[tuple[Any, ...]]:
     """Yield every matched row with the values that the run saw."""
-    for row in RunRow.objects.filter(run=run).order_by("reference", "kind").iterator(chunk_size=2000):
+    for row in own_rows(run).order_by("reference", "kind").iterator(chunk_size=2000):
         ledger_currency = row.ledger_currency or row.currency
         yield (
             *(row.kind, row.reference, row.matched_by, row.effect_id, row.occurred_at, row.currency.upper()),

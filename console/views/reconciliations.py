@@ -24,14 +24,16 @@ from console.frame import frame_context
 from console.listing import list_context, read_page
 from console.reconciling.forms import StartForm
 from console.reconciling.printed import read_report
-from console.reconciling.run_pages import CSV_HEADER, csv_rows, listed, rows_of, show
+from console.reconciling.run_pages import CSV_HEADER, csv_rows, listed, own_rows, rows_of, show
 from console.words import in_sentence_case
 from conversations.errors import StoreError
 from jobs.services.starting import OverlapError
-from ledger.models import ReconciliationRun, RunRow
+from ledger.models import ReconciliationRun
 from ledger.reconciliation.starting import Asked, repeat_reconciliation, start_reconciliation
 from ledger.reconciliation.vocabulary import MatchedBy
 from ledger.statements.vocabulary import LineKind
+
+_SHOWN_MATCHES = [(code, label) for code, label in MatchedBy.choices if code != MatchedBy.OTHER_REALM.value]
 
 
 @never_cache
@@ -89,7 +91,7 @@ def reconciliation(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def reconciliation_rows(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """The rows of a run, by how they were matched."""
     run = _found(request, run_id)
-    rows = RunRow.objects.filter(run=run)
+    rows = own_rows(run)
     matched_by, kind = request.GET.get("matched_by", ""), request.GET.get("kind", "")
     if matched_by:
         rows = rows.filter(matched_by=matched_by)
@@ -105,7 +107,7 @@ def reconciliation_rows(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "run": run,
         "rows": page.rows,
         "groups": [
-            filter_group(query=request.GET, name="matched_by", title="match", options=MatchedBy.choices),
+            filter_group(query=request.GET, name="matched_by", title="match", options=_SHOWN_MATCHES),
             filter_group(
                 query=request.GET, name="kind", title="movement", options=in_sentence_case(LineKind.choices)
             ),

@@ -217,6 +217,20 @@ def test_a_run_leaves_what_no_realm_knows_to_another_if_told_so(finance, stateme
     assert b"left to the run of another realm" in finance.get(f"/reconciliations/{run.pk}/").content
 
 
+def test_what_is_left_to_another_realm_is_counted_and_not_listed(finance, statement, run):
+    done = run(statement(line("charge", "ch_9", 100)), judges_unknown=False)
+
+    page = finance.get(f"/reconciliations/{done.pk}/").content.decode()
+    rows = finance.get(f"/reconciliations/{done.pk}/rows/?matched_by=other_realm").content.decode()
+    table = b"".join(finance.get(f"/reconciliations/{done.pk}/rows.csv").streaming_content).decode()
+    paper = finance.get(f"/reconciliations/{done.pk}/print/").content.decode()
+
+    assert done.rows.filter(matched_by="other_realm", reference="ch_9").exists()
+    assert "1 movement is not of wendelmere-eu" in page
+    assert "1 movement is not of wendelmere-eu" in paper
+    assert "ch_9" not in page + rows + table + paper
+
+
 @pytest.mark.parametrize(
     "address",
     [
