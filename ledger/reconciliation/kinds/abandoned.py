@@ -2,6 +2,7 @@
 
 from ledger.reconciliation.as_of import EffectAsOf, effects_as_of, given_back, in_batches
 from ledger.reconciliation.context import RunContext
+from ledger.reconciliation.detached import abandoned_then
 from ledger.reconciliation.judged import Seen
 from ledger.reconciliation.standing import abandoned_as_of
 from ledger.reconciliation.vocabulary import FindingKind
@@ -10,7 +11,8 @@ from ledger.reconciliation.vocabulary import FindingKind
 def find(context: RunContext) -> list[Seen]:
     """Return each with what of its amount was not given back."""
     run = context.run
-    ids = abandoned_as_of(realm_id=run.realm_id, processor=run.processor, as_of=context.as_of)
+    found = abandoned_as_of(realm_id=run.realm_id, processor=run.processor, as_of=context.as_of)
+    ids = abandoned_then(context, found)
     seen: list[Seen] = []
     for batch in in_batches(ids):
         effects = effects_as_of(batch, as_of=context.as_of)

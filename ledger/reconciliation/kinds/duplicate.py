@@ -8,6 +8,7 @@ first was known.
 
 from ledger.reconciliation.as_of import effects_as_of, in_batches
 from ledger.reconciliation.context import RunContext
+from ledger.reconciliation.detached import duplicates_then
 from ledger.reconciliation.judged import Seen
 from ledger.reconciliation.standing import duplicates_as_of
 from ledger.reconciliation.vocabulary import FindingKind
@@ -15,7 +16,8 @@ from ledger.reconciliation.vocabulary import FindingKind
 
 def find(context: RunContext) -> list[Seen]:
     run = context.run
-    found = dict(duplicates_as_of(realm_id=run.realm_id, processor=run.processor, as_of=context.as_of))
+    standing = duplicates_as_of(realm_id=run.realm_id, processor=run.processor, as_of=context.as_of)
+    found = duplicates_then(context, dict(standing))
     seen: list[Seen] = []
     for batch in in_batches(list(found)):
         for effect in effects_as_of(batch, as_of=context.as_of).values():
