@@ -13,7 +13,9 @@ from pathlib import Path
 
 from config import scratch
 
-MEASUREMENTS_HAVE = "main"
+# Looked for in their text: they can be imported only once there is a database.
+MEASUREMENTS_HAVE = "def main("
+ALONE = "ALONE = True"
 
 
 def main(arguments: list[str]) -> int:
@@ -44,18 +46,21 @@ def main(arguments: list[str]) -> int:
 
 def is_alone(name: str) -> bool:
     """Whether the measurement needs a database of its own: it would weigh what others left."""
-    return bool(getattr(importlib.import_module(f"bench.{name}"), "ALONE", False))
+    return f"\n{ALONE}" in _text(name)
 
 
 def names() -> list[str]:
     """Return the modules of this package that are measurements: those that define `main`."""
-    folder = Path(__file__).parent
+    modules = pkgutil.iter_modules([str(Path(__file__).parent)])
     return [
         module.name
-        for module in pkgutil.iter_modules([str(folder)])
-        if not module.name.startswith("_")
-        and f"\ndef {MEASUREMENTS_HAVE}(" in (folder / f"{module.name}.py").read_text()
+        for module in modules
+        if not module.name.startswith("_") and f"\n{MEASUREMENTS_HAVE}" in _text(module.name)
     ]
+
+
+def _text(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.py").read_text()
 
 
 def run(name: str, options: list[str]) -> int:
