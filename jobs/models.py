@@ -1,7 +1,9 @@
 """A long task as a row: who asked for it, how far it is, and how it ended."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Right
 
 
 class RunState(models.TextChoices):
@@ -108,6 +110,11 @@ class JobRun(models.Model):
                 fields=["lease_until"],
                 name="jobrun_active",
                 condition=Q(state__in=["queued", "running", "stopping"]),
+            ),
+            # The search box: a run by its id's end, and the import or export of a file by its digest.
+            models.Index(Right(Cast("id", TextField()), 6), name="jobrun_end"),
+            models.Index(
+                KeyTextTransform("sha256", "report"), name="jobrun_file", condition=Q(is_foreground=True)
             ),
         ]
 

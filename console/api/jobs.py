@@ -210,6 +210,12 @@ class JobView(ApiView):
         return Response(JobAnswer(run).data)
 
 
+def may_see(view: ApiView, run: JobRun) -> bool:
+    """Tell whether `GET /jobs/{id}` would show this run to the key."""
+    startable = STARTABLE.get(run.kind)
+    return startable is not None and startable.scope in view.key.scopes and _realm_of(run) == view.realm_id
+
+
 def refuse_without(view: ApiView, scope: Scope) -> None:
     if scope not in view.key.scopes:
         raise PermissionDenied(f"this key does not have the scope “{scope}”")

@@ -11,10 +11,14 @@ from access.api.views import ApiView
 from access.models import Scope
 from access.models.log import AccessAction, TargetKind
 from access.services.logging import log_access
+from console.api.jobs import may_see
+from console.search.desks import JOB
 from console.search.place import Place
 from console.search.places import ExactSearch, find_places
+from console.search.sight import Sight
 from conversations import public_ids
 from conversations.search.pasted import LONGEST, Pasted, read_pasted
+from jobs.models import JobRun
 
 _KINDS: Final = (
     "conversation",
@@ -26,6 +30,14 @@ _KINDS: Final = (
     "effect",
     "finding",
     "staff_note",
+    "job_run",
+    "reconciliation_run",
+    "statement",
+    "statement_line",
+    "alert",
+    "question",
+    "legal_hold",
+    "erasure_request",
 )
 
 
@@ -46,9 +58,17 @@ class PlaceAnswer(serializers.Serializer):
     message_id = serializers.SerializerMethodField()
     generation_id = serializers.SerializerMethodField()
     effect_id = serializers.UUIDField(allow_null=True)
+    record_id = serializers.CharField(
+        help_text="Of findings, runs, statements, holds and erasure requests: their own id (of an alert, its"
+        " run’s; of a line, its statement’s); else empty."
+    )
+    label = serializers.CharField(
+        help_text="What it is called on the console’s pages: a job’s kind, a file’s name, a hold’s matter, a"
+        " request’s number; else empty."
+    )
     account_id = serializers.UUIDField(allow_null=True)
-    tool = serializers.CharField(source="name", help_text="Of calls and effects; else empty.")
-    state = serializers.CharField(help_text="Of calls and effects; else empty.")
+    tool = serializers.CharField(source="name", help_text="Of calls, effects and questions; else empty.")
+    state = serializers.CharField(help_text="Of calls, effects and jobs; else empty.")
     page = serializers.SerializerMethodField(help_text="The console’s page of it, for people.")
 
     def get_message_id(self, place: Place) -> str | None:
@@ -73,6 +93,11 @@ class LookupAnswer(serializers.Serializer):
     begin_so = PlaceAnswer(
         many=True, help_text="Where no place has the id itself: places of longer ids that begin so."
     )
+    end_so = PlaceAnswer(
+        many=True,
+        help_text="Where no place has the id itself: places of ids that end so (six characters or more). Ends"
+        " of messages, calls and attempts are not searched for.",
+    )
     hint = serializers.CharField(
         allow_null=True, help_text="The id as it is spelt, where it or its prefix is written in lower case."
     )
@@ -81,12 +106,13 @@ class LookupAnswer(serializers.Serializer):
 class LookupQuery(serializers.Serializer):
     id = serializers.CharField(
         max_length=LONGEST,
-        help_text="Any id or e-mail address; quotes, URLs and other noise around it do not count.",
+        help_text="Any id or e-mail address; quotes, URLs and other noise around it do not count. An id may"
+        " be shortened, as screens show it: `…a1b2c3`, `toolu_01A7…Yh2P4n`.",
     )
 
 
 class LookupView(ApiView):
-    """Effects are found by keys that may work with effects, as in the console by staff who see them."""
+    """What a key may work with it may find, as staff in the console find what their roles open."""
 
     scopes: ClassVar = {"GET": Scope.READ}
 
@@ -100,21 +126,39 @@ class LookupView(ApiView):
     def get(self, request: Request) -> Response:
         """Ids of providers and processors, of the application and of ours: each is one probe of an index.
 
-        Effects are looked for where the key has the scope `effects` too.
+        With the scope `effects` too: effects, findings, statements and their lines, runs of reconciliation,
+        alerts, questions. With `privacy`: holds and erasure requests. Runs of jobs: those that the key could
+        ask for at `GET /jobs/{id}`.
         """
         query = LookupQuery(data=request.query_params)
         query.is_valid(raise_exception=True)
         pasted = read_pasted(query.validated_data["id"])
-        found = find_places(
-            pasted=pasted, reach=self.application.reach, sees_effects=Scope.EFFECTS in self.key.scopes
-        )
+        found = find_places(pasted=pasted, sight=self._sight())
         self._log_person(pasted, found)
         said: dict[str, Any] = {
-            "data": found.places,
-            "begin_so": found.prefixed,
+            "data": self._own(found.places),
+            "begin_so": self._own(found.prefixed),
+            "end_so": self._own(found.ending),
             "hint": next(iter(found.shouted), None),
         }
         return Response(LookupAnswer(said, context={"request": request}).data)
+
+    def _sight(self) -> Sight:
+        scopes = self.key.scopes
+        return Sight(
+            reach=self.application.reach,
+            effects=Scope.EFFECTS in scopes,
+            retention=Scope.PRIVACY in scopes,
+            jobs=True,
+        )
+
+    def _own(self, places: list[Place]) -> list[Place]:
+        """Leave out the runs of jobs that are another realm's, everybody's, or of another scope."""
+        ids = {place.record_id for place in places if place.kind == JOB.kind}
+        if not ids:
+            return places
+        seen = {str(run.pk) for run in JobRun.objects.filter(pk__in=ids) if may_see(self, run)}
+        return [place for place in places if place.kind != JOB.kind or place.record_id in seen]
 
     def _log_person(self, pasted: Pasted, found: ExactSearch) -> None:
         """Whom somebody looked for: the account where it was found, never what was typed."""

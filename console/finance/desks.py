@@ -54,6 +54,7 @@ class EventFilter(django_filters.FilterSet):
     has_trouble = django_filters.BooleanFilter(method="by_trouble")
     is_waiting = django_filters.BooleanFilter(field_name="processed_at", lookup_expr="isnull")
     type = django_filters.CharFilter(max_length=128, label="Type")
+    event_id = django_filters.CharFilter(max_length=255)
 
     class Meta:
         model = WebhookEvent

@@ -70,6 +70,8 @@ def finding_places(*, term: str, reach: Reach) -> list[Place]:
             ident=str(finding),
             url=reverse("console:finding", args=[finding.pk]),
             realm_id=finding.realm_id,
+            record_id=str(finding.pk),
+            label=finding.get_kind_display(),
             effect_id=finding.effect_id,
             account=finding.account.external_id if finding.account else "",
             account_id=finding.account_id,

@@ -8,7 +8,8 @@ from uuid import UUID
 class Place:
     """One place of an id. `kind` and `by` are words of the page; `state` is a code of `console.states`.
 
-    `number` is an attempt's.
+    `number` is an attempt's. `record_id` and `label` are of what stands at a desk: its key, and what
+    it is called there.
     """
 
     kind: str
@@ -27,3 +28,5 @@ class Place:
     account_id: UUID | None = None
     minor: int | None = None
     currency: str = ""
+    record_id: str = ""
+    label: str = ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 from uuid import UUID
 
@@ -9,13 +10,25 @@ from django.urls import reverse
 
 from access.reach import Reach
 from console.masking import masked_name
+from console.search.desk_ids import begun_desk_places, desk_places
+from console.search.desks import DESKS_TRIED
+from console.search.ends import ids_ending_so, may_be_an_end
 from console.search.ledger_ids import effect_places, event_places, finding_places
 from console.search.place import Place
+from console.search.sight import Sight
 from console.thread.links import conversation_url, message_url
 from console.titles import Titles, label_of
-from conversations.models import Conversation, ConversationNote, Generation, ToolCall
+from conversations.models import Conversation, Generation, ToolCall
 from conversations.public_ids import generation_id, message_id
-from conversations.search.lookup import MOST, TRIED, HitKind, IdHit, find_by_id, find_by_prefix
+from conversations.search.lookup import (
+    MOST,
+    SHORTEST_PREFIX,
+    TRIED,
+    HitKind,
+    IdHit,
+    find_by_id,
+    find_by_prefix,
+)
 from conversations.search.pasted import Pasted, shouted
 
 _KINDS: Final = {
@@ -26,6 +39,7 @@ _KINDS: Final = {
     HitKind.ATTEMPT: "Attempt",
     HitKind.ACCOUNT: "Account",
 }
+_LONGEST_NAME: Final = 255
 LEDGER_TRIED: Final = (
     "effect",
     "the processor's ids (intents, charges, refunds, disputes)",
@@ -46,10 +60,11 @@ class Tried:
 
 @dataclass(slots=True)
 class ExactSearch:
-    """`places` are in the order of the ids; `prefixed` are places of longer ids that begin so."""
+    """`places` are in the order of the ids; `prefixed` and `ending` of longer ids that begin or end so."""
 
     places: list[Place] = field(default_factory=list)
     prefixed: list[Place] = field(default_factory=list)
+    ending: list[Place] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
     accounts: list[UUID] = field(default_factory=list)
 
@@ -57,10 +72,15 @@ class ExactSearch:
         """Leave out the titles that whoever looks may not read."""
         self.places = [_titled(place, titles) for place in self.places]
         self.prefixed = [_titled(place, titles) for place in self.prefixed]
+        self.ending = [_titled(place, titles) for place in self.ending]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.places or self.prefixed or self.ending)
 
     @property
     def conversations(self) -> set[UUID]:
-        found = (place.conversation_id for place in (*self.places, *self.prefixed))
+        found = (place.conversation_id for place in (*self.places, *self.prefixed, *self.ending))
         return {conversation_id for conversation_id in found if conversation_id is not None}
 
     @property
@@ -74,26 +94,37 @@ def _titled(place: Place, titles: Titles) -> Place:
     return replace(place, title=label_of(place.conversation_id))
 
 
-def looked_in(*, sees_effects: bool) -> list[str]:
+def looked_in(sight: Sight) -> list[str]:
     """Return the kinds of ids that a term is looked up as, in words."""
-    return [*TRIED, "ticket of a note", *(LEDGER_TRIED if sees_effects else ())]
+    desks = [words for right, words in DESKS_TRIED.items() if not right or getattr(sight, right)]
+    return [*TRIED, *(LEDGER_TRIED if sight.effects else ()), *chain.from_iterable(desks)]
 
 
-def find_places(*, pasted: Pasted, reach: Reach, sees_effects: bool) -> ExactSearch:
+def left_out(sight: Sight) -> list[str]:
+    """Return the kinds of ids that are not looked for, because no page of theirs would open."""
+    desks = [words for right, words in DESKS_TRIED.items() if right and not getattr(sight, right)]
+    return [*(() if sight.effects else LEDGER_TRIED), *chain.from_iterable(desks)]
+
+
+def find_places(*, pasted: Pasted, sight: Sight) -> ExactSearch:
     """Look up every id that was pasted. A few index probes for each; nothing is scanned."""
-    found = ExactSearch(places=_spelled(pasted, reach))
+    found = ExactSearch(places=_spelled(pasted, sight.reach))
     # Such an id holds its conversation's id, which is then not what was looked for.
     named = {place.conversation_id for place in found.places}
     for term, uuid in _terms(pasted):
         if uuid in named:
             continue
-        places = _places_of(term, uuid, reach, sees_effects=sees_effects)
-        hint = "" if places else shouted(term) or _in_lower_case(term, reach)
+        places = _places_of(term, uuid, sight)
+        hint = "" if places else shouted(term) or _in_lower_case(term, sight)
         found.tried.append(Tried(term, len(places), hint))
         found.places += places
+    if not found.places and " " in pasted.whole and len(pasted.whole) <= _LONGEST_NAME:
+        # No id has a space; the name of a file and that of a matter may.
+        found.places = desk_places(term=pasted.whole, uuid=None, sight=sight)
     found.places = list(dict.fromkeys(found.places))[:MOST]
     if not found.places:
-        found.prefixed = _begin_so(pasted, reach, sees_effects=sees_effects)
+        found.prefixed = _begin_so(pasted, sight)
+        found.ending = [place for place in _end_so(pasted, sight) if place not in found.prefixed]
     found.accounts = [
         place.account_id
         for place in found.places
@@ -105,7 +136,9 @@ def find_places(*, pasted: Pasted, reach: Reach, sees_effects: bool) -> ExactSea
 def _terms(pasted: Pasted) -> list[tuple[str, UUID | None]]:
     """The terms to look up; a uuid is looked up as itself, however it was written."""
     terms: dict[str, UUID | None] = {str(uuid): uuid for uuid in pasted.uuids}
+    terms |= dict.fromkeys(pasted.digests)
     spelt = {variant for uuid in pasted.uuids for variant in (str(uuid), uuid.hex)}
+    spelt |= {variant for digest in pasted.digests for variant in (digest, f"sha256:{digest}")}
     spelt |= {f"{uuid}{sign}{seq}" for uuid, seq in pasted.messages for sign in ("#", "#m", ".m")}
     spelt |= {f"{uuid}.g{number}" for uuid, number in pasted.attempts}
     for term in (*pasted.ids, *pasted.emails):
@@ -114,32 +147,45 @@ def _terms(pasted: Pasted) -> list[tuple[str, UUID | None]]:
     return list(terms.items())
 
 
-def _places_of(term: str, uuid: UUID | None, reach: Reach, *, sees_effects: bool) -> list[Place]:
-    realm_ids = None if reach.sees_all else sorted(reach.realm_ids)
-    hits = find_by_id(term=term, realm_ids=realm_ids, uuid=uuid)
-    places = _of_hits(hits) + _tickets(term, reach)
-    if sees_effects:
-        places += effect_places(term=term, uuid=uuid, reach=reach) + event_places(term=term, reach=reach)
-        places += finding_places(term=term, reach=reach)
-    return places
+def _places_of(term: str, uuid: UUID | None, sight: Sight) -> list[Place]:
+    places = _of_hits(find_by_id(term=term, realm_ids=sight.realm_ids, uuid=uuid))
+    effects = []
+    if sight.effects:
+        effects = effect_places(term=term, uuid=uuid, reach=sight.reach)
+        effects += event_places(term=term, reach=sight.reach)
+        places += effects + finding_places(term=term, reach=sight.reach)
+    return places + desk_places(term=term, uuid=uuid, sight=sight, is_effects=bool(effects))
 
 
-def _in_lower_case(term: str, reach: Reach) -> str:
+def _in_lower_case(term: str, sight: Sight) -> str:
     """Return the id as it is known, where only capitals keep it from being found: CUS-1001."""
     lowered = term.lower()
     if lowered == term:
         return ""
-    realm_ids = None if reach.sees_all else sorted(reach.realm_ids)
-    return lowered if find_by_id(term=lowered, realm_ids=realm_ids, uuid=None) else ""
+    return lowered if find_by_id(term=lowered, realm_ids=sight.realm_ids, uuid=None) else ""
 
 
-def _begin_so(pasted: Pasted, reach: Reach, *, sees_effects: bool) -> list[Place]:
-    realm_ids = None if reach.sees_all else sorted(reach.realm_ids)
+def _begin_so(pasted: Pasted, sight: Sight) -> list[Place]:
+    """Places of ids that begin so; of an id that is shortened in its middle, those that end so too."""
+    tails = {begin: tail for begin, tail in pasted.shortened if len(begin) >= SHORTEST_PREFIX}
+    terms = [term for term in pasted.ids if "…" not in term and ".." not in term]
     found: list[Place] = []
-    for term in pasted.ids[:3]:
-        found += _of_hits(find_by_prefix(prefix=term, realm_ids=realm_ids))
-        if sees_effects:
-            found += effect_places(term=term, uuid=None, reach=reach, is_prefix=True)
+    for term in list(dict.fromkeys([*tails, *terms]))[:3]:
+        tail = tails.get(term, "")
+        begun = _of_hits(find_by_prefix(prefix=term, realm_ids=sight.realm_ids, tail=tail))
+        if sight.effects:
+            begun += effect_places(term=term, uuid=None, reach=sight.reach, is_prefix=True)
+        begun += begun_desk_places(prefix=term, sight=sight)
+        found += [place for place in begun if place.ident.endswith(tail)]
+    return list(dict.fromkeys(found))[:MOST]
+
+
+def _end_so(pasted: Pasted, sight: Sight) -> list[Place]:
+    ends = pasted.shortened or ([("", pasted.whole)] if may_be_an_end(pasted.whole) else [])
+    found: list[Place] = []
+    for begin, tail in ends[:3]:
+        for whole in ids_ending_so(tail, begin=begin, sight=sight):
+            found += _places_of(whole.term, whole.uuid, sight)
     return list(dict.fromkeys(found))[:MOST]
 
 
@@ -196,28 +242,6 @@ def _url(hit: IdHit) -> str:
         return reverse("console:attempt", args=[hit.conversation_id, hit.number])
     address = conversation_url(hit.conversation_id, m=hit.seq, found=hit.matched)
     return f"{address}#m{hit.seq}" if hit.seq else address
-
-
-def _tickets(term: str, reach: Reach) -> list[Place]:
-    notes = (
-        ConversationNote.objects.filter(reach.within("conversation__account__realm_id"), ticket=term)
-        .select_related("conversation__account")
-        .order_by("-written_at")[:MOST]
-    )
-    return [
-        Place(
-            kind="Staff note",
-            by="ticket of a note",
-            ident=note.ticket,
-            url=f"{conversation_url(note.conversation_id)}#note-{note.pk}",
-            title=note.conversation.title,
-            conversation_id=note.conversation_id,
-            account=note.conversation.account.external_id,
-            account_id=note.conversation.account_id,
-            realm_id=note.conversation.account.realm_id,
-        )
-        for note in notes
-    ]
 
 
 def _spelled(pasted: Pasted, reach: Reach) -> list[Place]:

@@ -19,12 +19,18 @@ from access.reading import reads_customers
 from access.rights import RightName
 from access.services.logging import log_access
 from console.frame import frame_context
-from console.search.places import ExactSearch, find_places, looked_in
+from console.search.ends import NOT_BY_END
+from console.search.places import ExactSearch, find_places, left_out, looked_in
+from console.search.sight import Sight, sight_of
 from console.search.texts import Text, find_texts, narrow, narrowing_groups
 from console.titles import titles_for
 from conversations.search.pasted import Pasted, read_pasted
 
 PURPOSE = "Finds every id as it stands, e-mail addresses of customers, and words in what was said."
+_NOTHING = (
+    "No id is spelt so, none begins so, and no text holds all of these words. "
+    "Give fewer words, lift what narrows the search, or paste more of the id."
+)
 
 
 @never_cache
@@ -39,22 +45,25 @@ def search(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     pasted = read_pasted(request.GET.get("q", ""))
     wants_texts = request.GET.get("in") == "texts"
+    sight = sight_of(staff_of(request), reach_of(staff_of(request)))
     with transaction.atomic():
-        exact = _look_up(request, pasted, now)
+        exact = _look_up(request, pasted, sight, now)
         if len(exact.places) == 1 and not wants_texts:
             return HttpResponseRedirect(exact.places[0].url)
         exact.withhold(titles_for(user=staff_of(request), ids=exact.conversations, now=now))
-        texts = _texts(request, pasted, now) if pasted.whole and (wants_texts or not exact.places) else None
+        texts = (
+            _texts(request, pasted, sight, now)
+            if pasted.whole and (wants_texts or not exact.places)
+            else None
+        )
     context = frame_context(request, now=now, title="Search", subtitle=PURPOSE)
-    return render(request, "console/search/page.html", context | _context(request, pasted, exact, texts))
-
-
-def _look_up(request: HttpRequest, pasted: Pasted, now: datetime) -> ExactSearch:
-    exact = find_places(
-        pasted=pasted,
-        reach=reach_of(staff_of(request)),
-        sees_effects=holds(request.user, RightName.READ_EFFECTS),
+    return render(
+        request, "console/search/page.html", context | _context(request, pasted, sight, exact, texts)
     )
+
+
+def _look_up(request: HttpRequest, pasted: Pasted, sight: Sight, now: datetime) -> ExactSearch:
+    exact = find_places(pasted=pasted, sight=sight)
     if pasted.emails or exact.accounts:
         # Whom somebody looked for: the account where it was found, never what was typed.
         only = exact.accounts[0] if len(exact.accounts) == 1 else None
@@ -62,17 +71,17 @@ def _look_up(request: HttpRequest, pasted: Pasted, now: datetime) -> ExactSearch
     return exact
 
 
-def _texts(request: HttpRequest, pasted: Pasted, now: datetime) -> list[Text] | None:
+def _texts(request: HttpRequest, pasted: Pasted, sight: Sight, now: datetime) -> list[Text] | None:
     if not holds(request.user, RightName.READ_BODIES):
         return None
-    narrowed = narrow(query=request.GET, reach=reach_of(staff_of(request)), now=now)
+    narrowed = narrow(query=request.GET, reach=sight.reach, now=now)
     texts = find_texts(words=pasted.words, narrowed=narrowed, user=staff_of(request), now=now)
     _log(request, now, AccessAction.OPEN, TargetKind.LIST, None, len(texts))
     return texts
 
 
 def _context(
-    request: HttpRequest, pasted: Pasted, exact: ExactSearch, texts: list[Text] | None
+    request: HttpRequest, pasted: Pasted, sight: Sight, exact: ExactSearch, texts: list[Text] | None
 ) -> dict[str, Any]:
     query = request.GET.copy()
     query["in"] = "texts"
@@ -82,7 +91,10 @@ def _context(
         "exact": exact,
         "texts": texts,
         "may_read_texts": holds(request.user, RightName.READ_BODIES),
-        "looked_in": looked_in(sees_effects=holds(request.user, RightName.READ_EFFECTS)),
+        "looked_in": looked_in(sight),
+        "left_out": left_out(sight),
+        "nothing_found": f"{_NOTHING} {NOT_BY_END}",
+        "not_by_end": NOT_BY_END,
         "groups": narrowing_groups(request.GET, texts or []) if texts is not None else [],
         "clear": f"{reverse('console:search')}?{_only_words(request)}",
         "texts_url": f"?{query.urlencode()}",

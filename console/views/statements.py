@@ -25,6 +25,9 @@ from conversations.errors import StoreError
 from ledger.models import Statement, StatementLine
 from ledger.statements.importing import Imported, Told, import_statement
 
+# A line's number is a 32-bit integer.
+_LONGEST_NUMBER = 10
+
 
 @never_cache
 @require_GET
@@ -58,6 +61,8 @@ def statement(request: HttpRequest, statement_id: UUID) -> HttpResponse:
     )
     if found is None:
         raise Http404("There is no such statement.")
+    line = request.GET.get("line", "")
+    is_number = line.isascii() and line.isdigit() and len(line) < _LONGEST_NUMBER
     troubled = StatementLine.objects.filter(statement=found).exclude(trouble="").order_by("number")
     context = frame_context(
         request,
@@ -68,6 +73,7 @@ def statement(request: HttpRequest, statement_id: UUID) -> HttpResponse:
     context |= {
         "statement": found,
         "digest": f"sha256:{bytes(found.sha256).hex()}",
+        "line": StatementLine.objects.filter(statement=found, number=line).first() if is_number else None,
         "troubled": list(troubled[:200]),
         "may_start": holds(request.user, RightName.RECONCILE),
     }

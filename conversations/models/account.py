@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from access.models import Realm
+from conversations.ends import end_of
 
 
 class Account(models.Model):
@@ -27,6 +28,8 @@ class Account(models.Model):
             # The search box and the erasure desk find people by e-mail, and by the customer's own id.
             models.Index(Lower("email"), name="account_email", condition=~models.Q(email="")),
             models.Index(fields=["external_id"], opclasses=["varchar_pattern_ops"], name="account_external"),
+            # The search box: ids by their end.
+            models.Index(end_of("id"), name="account_end"),
         ]
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from access.actors import ActorKind
+from conversations.ends import end_of
 from conversations.models.account import Account
 from conversations.vocabulary import HeadMoveReason, ReplayObstacle, Source
 from conversations.writing_order import NextInOrder
@@ -86,6 +87,8 @@ class Conversation(models.Model):
                 name="conversation_external",
                 condition=~Q(external_ref=""),
             ),
+            # The search box: the end that stands for a title which is withheld.
+            models.Index(end_of("id"), name="conversation_end"),
         ]
 
     def __str__(self) -> str:

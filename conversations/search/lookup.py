@@ -16,6 +16,8 @@ from django.db import connection
 
 MOST = 50
 SHORTEST_PREFIX = 6
+# Of ids that begin so, as many are read to find those that end as asked too.
+MOST_READ = 2_000
 
 
 class HitKind(StrEnum):
@@ -129,6 +131,10 @@ UNION ALL
 FROM conversations_account a WHERE ({accounts})
 AND (%(realms)s::bigint[] IS NULL OR a.realm_id = ANY(%(realms)s::bigint[])) ORDER BY a.id DESC LIMIT {most})
 """
+_ENDING_SO = (
+    f"(SELECT * FROM ({{}} LIMIT {MOST_READ}) b(source, matched, conversation_id, seq, ordinal, number)"
+    f" WHERE right(matched, length(%(tail)s)) = %(tail)s LIMIT {MOST})"
+)
 _ACCOUNTS_BY = ("account", "account's external id", "e-mail")
 TRIED = tuple(
     dict.fromkeys([_CALL[1], *(by for _, by, *_ in _SOURCES), _EXCHANGE[1], _CONVERSATION[1], *_ACCOUNTS_BY])
@@ -141,8 +147,11 @@ def find_by_id(*, term: str, realm_ids: Sequence[int] | None, uuid: UUID | None 
     return _found(statement, {"term": term, "uuid": uuid, "realms": _realms(realm_ids)})
 
 
-def find_by_prefix(*, prefix: str, realm_ids: Sequence[int] | None) -> list[IdHit]:
+def find_by_prefix(*, prefix: str, realm_ids: Sequence[int] | None, tail: str = "") -> list[IdHit]:
     """Return places of ids that begin so; nothing for a prefix too short to mean anything.
+
+    With a `tail`, only those that end so, among the first MOST_READ of each kind that begin so (of
+    accounts, whatever their end).
 
     `%` and `_` are plain characters. The range operators are those that an index
     serves for every role, which LIKE is not.
@@ -150,10 +159,11 @@ def find_by_prefix(*, prefix: str, realm_ids: Sequence[int] | None) -> list[IdHi
     if len(prefix) < SHORTEST_PREFIX:
         return []
     parameters: dict[str, Any] = {"term": prefix, "end": prefix_end(prefix), "realms": _realms(realm_ids)}
+    parameters["tail"] = tail
     bounds = uuid_bounds(prefix)
     if bounds is not None:
         parameters |= {"lowest": bounds[0], "highest": bounds[1]}
-    return _found(_prefix_statement(is_uuid=bounds is not None), parameters)
+    return _found(_prefix_statement(is_uuid=bounds is not None, has_tail=bool(tail)), parameters)
 
 
 @cache
@@ -169,15 +179,16 @@ def _exact_statement(*, is_uuid: bool, is_address: bool) -> str:
 
 
 @cache
-def _prefix_statement(*, is_uuid: bool) -> str:
+def _prefix_statement(*, is_uuid: bool, has_tail: bool = False) -> str:
     within = _CONVERSATIONS.format(
         source=_SORTS.index(_CONVERSATION), where="id BETWEEN %(lowest)s AND %(highest)s"
     )
     begins = "{0} ~>=~ %(term)s AND {0} ~<~ %(end)s"
-    return _statement(begins, [within] if is_uuid else [], begins.format("a.external_id"))
+    accounts = begins.format("a.external_id")
+    return _statement(begins, [within] if is_uuid else [], accounts, has_tail=has_tail)
 
 
-def _statement(comparison: str, others: Sequence[str], accounts: str) -> str:
+def _statement(comparison: str, others: Sequence[str], accounts: str, *, has_tail: bool = False) -> str:
     """Put the probes together: one text for each sort of term, so that it stays prepared."""
     call_ids = _CALL_IDS.format(
         call=_SORTS.index(_CALL), result=_SORTS.index(_RESULT), where=comparison.format("tool_call_id")
@@ -187,8 +198,12 @@ def _statement(comparison: str, others: Sequence[str], accounts: str) -> str:
         f" WHERE {comparison.format(column)}{further}"
         for kind, by, table, column, place, further in _SOURCES
     ]
+    limited = _ENDING_SO if has_tail else f"({{}} LIMIT {MOST})"
     places = " UNION ALL ".join(
-        [f"({call_ids} LIMIT {2 * MOST})", *(f"({probe} LIMIT {MOST})" for probe in (*probes, *others))]
+        [
+            (_ENDING_SO if has_tail else f"({{}} LIMIT {2 * MOST})").format(call_ids),
+            *(limited.format(probe) for probe in (*probes, *others)),
+        ]
     )
     statement = _STATEMENT.format(places=places, accounts=accounts, account=_SORTS.index(_ACCOUNT), most=MOST)
     return " ".join(statement.split())

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from conversations.ends import end_of
 from ledger.models.effect import ToolEffect
 from ledger.vocabulary import CompensationOrigin, CompensationReason, CompensationState
 
@@ -96,6 +97,8 @@ class Compensation(models.Model):
                 condition=~Q(external_ref=""),
                 opclasses=["varchar_pattern_ops"],
             ),
+            # And ids by their end.
+            models.Index(end_of("external_ref"), name="compensation_ref_end", condition=~Q(external_ref="")),
         ]
 
     def __str__(self) -> str:
@@ -147,6 +150,7 @@ class Dispute(models.Model):
                 fields=["external_ref"], name="dispute_external_ref", opclasses=["varchar_pattern_ops"]
             ),
             models.Index(fields=["charge_ref"], name="dispute_charge_ref"),
+            models.Index(end_of("external_ref"), name="dispute_end"),
         ]
 
     def __str__(self) -> str:

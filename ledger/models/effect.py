@@ -6,6 +6,7 @@ from django.db.models.functions import NullIf
 
 from access.actors import ActorKind
 from access.models import Realm
+from conversations.ends import end_of
 from conversations.models import Account, RawBody
 from conversations.writing_order import NextInOrder
 from ledger.vocabulary import (
@@ -133,6 +134,8 @@ class ToolEffect(models.Model):
                 condition=~Q(external_ref=""),
                 opclasses=["varchar_pattern_ops"],
             ),
+            # The search box: ids by their end.
+            models.Index(end_of("id"), name="effect_end"),
         ]
 
     def __str__(self) -> str:
@@ -227,6 +230,8 @@ class EffectReference(models.Model):
         indexes = [
             # The search box: ids that begin so.
             models.Index(fields=["reference"], name="reference_prefix", opclasses=["varchar_pattern_ops"]),
+            # And ids by their end.
+            models.Index(end_of("reference"), name="reference_end"),
         ]
 
     def __str__(self) -> str:

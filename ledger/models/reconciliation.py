@@ -6,6 +6,7 @@ from django.db.models import F, Q
 
 from access.actors import ActorKind
 from access.models import Realm
+from conversations.ends import end_of
 from conversations.writing_order import NextInOrder
 from jobs.models import JobRun
 from ledger.models.effect import ToolEffect
@@ -87,6 +88,13 @@ class ReconciliationRun(models.Model):
         indexes = [
             # The list of runs: newest first, by key.
             models.Index(fields=["-requested_at", "-id"], name="reconciliation_requested"),
+            # The search box: a run by its report's digest, and by its id's end.
+            models.Index(
+                fields=["report_sha256"],
+                name="reconciliation_sha256",
+                condition=Q(report_sha256__isnull=False),
+            ),
+            models.Index(end_of("id"), name="reconciliation_end"),
         ]
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@ from django.db.models import F, Q
 
 from access.actors import ActorKind
 from access.models import Realm
+from conversations.ends import end_of
 from conversations.models import RawBody
 from ledger.statements.vocabulary import AmountStyle, LineKind, LineStatus, StatementFormat
 
@@ -52,6 +53,10 @@ class Statement(models.Model):
         indexes = [
             # The list of statements: newest first, by key.
             models.Index(fields=["-imported_at", "-id"], name="statement_imported"),
+            # The search box: a file by its name, by its digest, and by its id's end.
+            models.Index(fields=["name"], name="statement_name", opclasses=["varchar_pattern_ops"]),
+            models.Index(fields=["sha256"], name="statement_sha256"),
+            models.Index(end_of("id"), name="statement_end"),
         ]
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from access.models import ApiKey, Realm
+from conversations.ends import end_of
 from retention.vocabulary import (
     CopyState,
     IdentifierKind,
@@ -92,6 +93,9 @@ class ErasureRequest(models.Model):
             models.Index(fields=["due_at"], name="erasure_open", condition=Q(finished_at__isnull=True)),
             # The list: newest first, by key.
             models.Index(fields=["-received_at", "-id"], name="erasure_received"),
+            # The search box: from what stands for a person to their request, and by its id's end.
+            models.Index(fields=["pseudonym"], name="erasure_pseudonym"),
+            models.Index(end_of("id"), name="erasure_end"),
         ]
 
     def __str__(self) -> str:

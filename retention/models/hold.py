@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from access.models import ApiKey
+from conversations.ends import end_of
 from retention.vocabulary import HoldStep, HoldTarget
 
 
@@ -108,6 +109,9 @@ class LegalHold(models.Model):
             ),
             # The page of holds: newest first, by key.
             models.Index(fields=["-placed_at", "-id"], name="hold_placed"),
+            # The search box: a hold by its matter, and by its id's end.
+            models.Index(fields=["matter"], name="hold_matter", opclasses=["varchar_pattern_ops"]),
+            models.Index(end_of("id"), name="hold_end"),
         ]
 
     def __str__(self) -> str:

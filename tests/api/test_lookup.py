@@ -3,7 +3,9 @@
 import pytest
 
 from access.models import AccessEntry, Scope
+from conversations.ids import mint_id
 from conversations.services.accounts import ensure_account
+from jobs.models import JobRun
 from tests.api.effects import intent, make_talk, register, response
 from tests.conversations.conftest import NOW
 
@@ -67,8 +69,63 @@ def test_effects_are_found_by_keys_that_work_with_effects(issue, client_of, char
     assert client_of(issue(scopes=[Scope.EFFECTS])).get(LOOKUP, {"id": "ch_1"}).status_code == 403
 
 
-def test_another_realms_ids_are_nobodys(stranger, charged):
-    for term in (CALL, "ch_1", charged["id"], charged["conversation_id"], "cus-1", charged["account_id"]):
+def test_the_end_of_an_id_is_enough_where_ends_are_searched_for(client, charged):
+    found = places(client, f"…{charged['conversation_id'][-6:]}")
+    assert (found["data"], found["begin_so"]) == ([], [])
+    assert [place["conversation_id"] for place in found["end_so"]] == [charged["conversation_id"]]
+    assert places(client, f"…{CALL[-6:]}")["end_so"] == []
+
+
+@pytest.fixture
+def held(client, charged):
+    """A hold and an erasure request, as their own views tell them."""
+    hold = client.post("/api/v1/holds", {"conversation_id": charged["conversation_id"], "matter": "LIT-7"})
+    erasure = client.post("/api/v1/erasures", {"accounts": ["cus-1"]})
+    assert (hold.status_code, erasure.status_code) == (201, 201), (hold.content, erasure.content)
+    return hold.json(), erasure.json()
+
+
+def test_holds_and_erasure_requests_are_found_by_keys_of_privacy(issue, client_of, held):
+    hold, erasure = held
+    of_privacy = client_of(issue(scopes=[Scope.READ, Scope.PRIVACY]))
+    for term in (hold["id"], "LIT-7"):
+        (place,) = places(of_privacy, term)["data"]
+        assert (place["kind"], place["record_id"], place["label"]) == ("legal_hold", hold["id"], "LIT-7")
+    (place,) = places(of_privacy, erasure["number"])["data"]
+    assert (place["kind"], place["label"]) == ("erasure_request", erasure["number"])
+    reader = client_of(issue(scopes=[Scope.READ, Scope.EFFECTS]))
+    for term in (hold["id"], "LIT-7", erasure["number"], place["record_id"]):
+        assert places(reader, term) == places(reader, "nothing") | {"hint": None}
+
+
+def test_runs_of_jobs_are_found_by_keys_that_could_ask_for_them(client, issue, client_of, stranger, charged):
+    begun = client.post(
+        "/api/v1/jobs",
+        {"kind": "conversations.verify_replay", "parameters": {"conversation": charged["conversation_id"]}},
+    ).json()
+    (place,) = places(client, begun["id"])["data"]
+    assert (place["kind"], place["record_id"], place["label"]) == ("job_run", begun["id"], "Verify replay")
+    reader = client_of(issue(scopes=[Scope.READ]))
+    for other in (reader, stranger):
+        assert other.get(f"/api/v1/jobs/{begun['id']}").status_code in (403, 404)
+        assert places(other, begun["id"]) == places(other, "nothing") | {"hint": None}
+    sweep = JobRun.objects.create(
+        id=mint_id(NOW), kind="ledger.sweep", requested_by_kind="job", state="queued", queued_at=NOW
+    )
+    assert places(client, str(sweep.pk))["data"] == []
+
+
+def test_another_realms_ids_are_nobodys(stranger, charged, held):
+    hold, erasure = held
+    terms = [CALL, "ch_1", charged["id"], charged["conversation_id"], "cus-1", charged["account_id"]]
+    terms += [
+        hold["id"],
+        "LIT-7",
+        erasure["number"],
+        f"…{charged['conversation_id'][-6:]}",
+        charged["id"][-8:],
+    ]
+    for term in terms:
         assert places(stranger, term) == places(stranger, "nothing") | {"hint": None}
 
 
