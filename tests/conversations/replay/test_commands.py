@@ -3,8 +3,12 @@ from io import StringIO
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
+from access.actors import ActorKind
+from access.models import AccessEntry
+from access.models.log import AccessAction, TargetKind
 from conversations.models import Blob, Conversation, Generation, MessagePart, RawBody
 from conversations.services.blobs import blob_storage
 from tests.conversations.recording.exchanges import answer, assistant, body, user
@@ -86,6 +90,24 @@ def test_replay_body_gives_the_bytes_to_a_file_and_to_standard_output(record, tm
     assert capsysbinary.readouterr().out == sent
 
 
+@pytest.mark.parametrize(
+    ("asked", "kind", "spelled"),
+    [(["1"], TargetKind.ATTEMPT, "{}.g1"), (["--next", "2"], TargetKind.MESSAGE, "{}.m2")],
+)
+def test_who_took_a_body_out_stands_in_the_access_log(record, tmp_path, asked, kind, spelled):
+    exchange = record(body(user("Hi")), "Hello.")
+    staff = User.objects.create_user("ada", is_staff=True)
+
+    run("replay_body", str(exchange.conversation_id), *asked, "--by", "ada", output=tmp_path / "body.json")
+
+    entry = AccessEntry.objects.get()
+    assert (entry.actor_kind, entry.actor_id) == (ActorKind.STAFF, str(staff.pk))
+    assert (entry.action, entry.target_kind) == (AccessAction.DOWNLOAD, kind)
+    assert entry.target_id == spelled.format(exchange.conversation_id)
+    assert (entry.conversation_id, entry.row_count) == (exchange.conversation_id, None)
+    assert None not in (entry.realm_id, entry.account_id)
+
+
 def test_replay_body_composes_the_next_one_and_says_what_it_breaks(record, tmp_path):
     exchange = record(body(user("Hi")), "Hello.")
     path = tmp_path / "body.json"
@@ -109,6 +131,7 @@ def test_replay_body_says_what_is_missing(record):
 
     with pytest.raises(CommandError, match="attempt 9: there is no such attempt"):
         run("replay_body", str(exchange.conversation_id), "9")
+    assert not AccessEntry.objects.exists()
 
 
 def test_replay_body_says_where_it_cannot_write(record, tmp_path):
