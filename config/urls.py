@@ -18,7 +18,6 @@ urlpatterns = [
     path("api/", include((api_urls, "api"))),
     path("", include("retention.urls")),
     path("", include("ledger.urls")),
-    path("", include("conversations.urls")),
     path("", include("access.urls")),
     path("", include("jobs.urls")),
     path("", include("console.urls")),

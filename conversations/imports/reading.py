@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
-from conversations.drafts import ImportedConversation, ImportedNode, MessageDraft
+from conversations.drafts import ImportedConversation, ImportedNode
 from conversations.imports import exact_json
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
@@ -83,18 +83,3 @@ class Beginnings:
 
 def quarantined(source_id: str, parent: str | None, raw: bytes, trouble: str) -> ImportedNode:
     return ImportedNode(source_id=source_id, parent_source_id=parent, message=None, raw=raw, trouble=trouble)
-
-
-def chain(messages: Iterable[MessageDraft | ImportedNode], *, prefix: str = "") -> list[ImportedNode]:
-    """Hang messages as one line, numbered from 1 where they have no ids."""
-    nodes: list[ImportedNode] = []
-    parent: str | None = None
-    for number, message in enumerate(messages, start=1):
-        if isinstance(message, MessageDraft):
-            node = ImportedNode(source_id=f"{prefix}{number}", parent_source_id=parent, message=message)
-        else:
-            node = message
-            node.parent_source_id = parent
-        nodes.append(node)
-        parent = node.source_id
-    return nodes
