@@ -1,6 +1,9 @@
 """Retention policies: what is in force, the history, and a change that is shown before it is made."""
 
+from datetime import datetime
+
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -50,9 +53,10 @@ def change(request: HttpRequest) -> HttpResponse:
     form = PolicyForm(reach, request.POST if request.method == "POST" else None, initial=initial)
     rule = _proposed(form, reach) if request.method == "POST" and form.is_valid() else None
     if rule is not None and "confirm" in request.POST:
-        set_policy(rule=rule, user=staff_of(request), now=now)
-        messages.success(request, "The change is set. It is in the history below.")
-        return HttpResponseRedirect(reverse("console:policies"))
+        if _is_set(rule, form, user=staff_of(request), now=now):
+            messages.success(request, "The change is set. It is in the history below.")
+            return HttpResponseRedirect(reverse("console:policies"))
+        rule = None
     context = frame_context(request, now=now, title="Change a policy", subtitle=PURPOSE)
     context |= {"form": form, "preview": preview_policy(rule=rule) if rule else None}
     return render(
@@ -64,10 +68,24 @@ def _proposed(form: PolicyForm, reach: Reach) -> RetentionPolicy | None:
     try:
         rule = propose_policy(**form.proposal(now=timezone.now()))
     except PolicyError as error:
-        form.add_error(None, f"{error.explanation} (limited by: {error.place})")
+        _say(error, form)
         return None
     is_within = reach.sees_all if rule.realm_id is None else reach.holds(rule.realm_id)
     if not is_within:
         form.add_error(None, "This layer is not one of your realms.")
         return None
     return rule
+
+
+def _is_set(rule: RetentionPolicy, form: PolicyForm, *, user: User, now: datetime) -> bool:
+    """Set the rule; what another set since the form was checked may refuse it."""
+    try:
+        set_policy(rule=rule, user=user, now=now)
+    except PolicyError as error:
+        _say(error, form)
+        return False
+    return True
+
+
+def _say(error: PolicyError, form: PolicyForm) -> None:
+    form.add_error(None, f"{error.explanation} (limited by: {error.place})")

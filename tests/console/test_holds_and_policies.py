@@ -12,6 +12,7 @@ from access.rights import RoleName
 from access.services.keys import issue_key
 from retention.models import LegalHold, RetentionPolicy
 from retention.services.holds import place_hold, request_release
+from retention.services.policies import propose_policy, set_policy
 from tests.console.conftest import NOW
 
 pytestmark = pytest.mark.django_db
@@ -183,6 +184,25 @@ def test_a_change_beyond_another_layer_names_it(log_in):
     assert answer.status_code == 422
     assert b"limited by: conversations, everywhere" in answer.content
     assert not RetentionPolicy.objects.filter(days=91).exists()
+
+
+def test_a_change_that_another_made_wrong_meanwhile_names_the_layer(log_in, monkeypatch):
+    client = log_in(RoleName.PRIVACY_OFFICER)
+
+    def propose(**given):
+        """Once it is checked, somebody shortens how long conversations stay."""
+        rule = propose_policy(**given)
+        shorter = {"data_class": "conversation", "action": "purge", "days": 20}
+        other = propose_policy(**shorter, effective_from=given["now"], now=given["now"])
+        set_policy(rule=other, user=User.objects.get(), now=given["now"])
+        return rule
+
+    monkeypatch.setattr("console.views.policies.propose_policy", propose)
+    answer = client.post(CHANGE, change(data_class="generation_detail", days=25, confirm="yes"))
+
+    assert answer.status_code == 422
+    assert b"limited by: conversations, everywhere" in answer.content
+    assert not RetentionPolicy.objects.filter(days=25).exists()
 
 
 def test_who_sees_some_realms_sets_nothing_for_everybody(log_in, realm):
