@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -161,7 +162,7 @@ def act(request: HttpRequest, request_id: UUID, action: str) -> HttpResponse:
         elif action == "approve":
             erasing.approve_erasure(**given)
         elif action == "run":
-            erasing.run_again(request_id=found.pk, actor=actor_of(request), now=now)
+            _run_again(request, found)
         elif action == "extend":
             erasing.extend_term(**given, note=note)
         else:
@@ -169,6 +170,21 @@ def act(request: HttpRequest, request_id: UUID, action: str) -> HttpResponse:
     except (StoreError, OverlapError) as error:
         messages.error(request, str(error))
     return HttpResponseRedirect(reverse("console:erasure", args=[found.pk]))
+
+
+@transaction.atomic
+def _run_again(request: HttpRequest, found: ErasureRequest) -> None:
+    actor, now = actor_of(request), timezone.now()
+    run = erasing.run_again(request_id=found.pk, actor=actor, now=now)
+    log_access(
+        actor=actor,
+        action=AccessAction.JOB_START,
+        target_kind=TargetKind.JOB,
+        target_id=str(run.pk),
+        realm_id=found.realm_id,
+        now=now,
+        address=address_of(request),
+    )
 
 
 @require_POST

@@ -121,6 +121,19 @@ def run_of(request):
     return JobRun.objects.get(kind="retention.erase", scope=str(request.pk)).pk
 
 
+def test_running_it_again_is_a_job_start_in_the_access_log(first, second, account, talk):
+    prepare(first, account)
+    act(second, "approve")
+    request = ErasureRequest.objects.get()
+    JobRun.objects.filter(pk=run_of(request)).update(state="stopped", finished_at=timezone.now())
+
+    act(second, "run")
+
+    run = JobRun.objects.get(kind="retention.erase", scope=str(request.pk), state="queued")
+    entry = AccessEntry.objects.get(action="job_start")
+    assert (entry.target_kind, entry.target_id, entry.realm_id) == ("job", str(run.pk), request.realm_id)
+
+
 def test_whoever_took_it_in_cannot_approve(first, account, talk):
     prepare(first, account)
 
