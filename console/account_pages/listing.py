@@ -18,7 +18,7 @@ from conversations.search.lookup import prefix_end
 _YES_NO: Final = (("false", "Open"), ("true", "Closed"))
 
 
-class _AsBytes(Lookup):  # type: ignore[type-arg]  # at run time it has no parameters
+class _AsBytes(Lookup):
     """Compares bytes, which may be asked before the policies of row security; LIKE may not."""
 
     comparison: str
