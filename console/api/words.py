@@ -36,7 +36,9 @@ class HitAnswer(serializers.Serializer):
     tool = serializers.CharField(source="tool_name", help_text="Of calls and results; else empty.")
     title = serializers.CharField()
     account_id = serializers.UUIDField()
-    created_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(
+        source="said_at", help_text="When it was said; where that is not known, when it was stored."
+    )
     snippet = serializers.CharField()
     marks = serializers.SerializerMethodField(
         help_text="Where the words stand, in characters of the snippet."
@@ -66,7 +68,7 @@ class SearchQuery(serializers.Serializer):
     status = serializers.ChoiceField(
         choices=GenerationStatus.choices, required=False, help_text="With an attempt that was so."
     )
-    since = serializers.DateTimeField(required=False)
+    since = serializers.DateTimeField(required=False, help_text="Said at or after this time.")
     until = serializers.DateTimeField(required=False)
     limit = serializers.IntegerField(min_value=1, max_value=LIMIT, default=LIMIT)
 

@@ -25,6 +25,7 @@ LIMIT = 50
 # More places than this are not weighed against each other: the newest of the first found are shown.
 MOST_PLACES = 2000
 _TERM = re.compile(r'(-?)"([^"]*)"|(-?)(\S+)')
+_NUMBER = re.compile(r"\W*([0-9]+(?:\.[0-9]+)?)\W*")
 # A mark that is written over the letter before it belongs to the word.
 _PREFIX = re.compile(r"\W*(\w[\w\u0300-\u036f]*)\*\W*")
 
@@ -55,7 +56,8 @@ class Within:
 class WordHit:
     """A part whose text holds the words, with a snippet around the first of them.
 
-    `marks` are the (start, end) places of found words within the snippet.
+    `marks` are the (start, end) places of found words within the snippet. `said_at` is when it was said
+    as far as that is known, else when it was stored; a search within a period goes by the same time.
     `is_partly_indexed`: only the first 200,000 characters of the text are searched.
     """
 
@@ -67,7 +69,7 @@ class WordHit:
     tool_name: str
     title: str
     account_id: UUID
-    created_at: datetime
+    said_at: datetime
     snippet: str
     marks: list[tuple[int, int]]
     is_partly_indexed: bool
@@ -116,13 +118,13 @@ WITH places AS MATERIALIZED (
     )
 )
 SELECT p.conversation_id, p.seq, p.ordinal, m.role, p.type, coalesce(p.tool_name, ''), c.title, c.account_id,
-    m.created_at, left(p.text, 200000), char_length(p.text) > 200000
+    coalesce(m.occurred_at, m.created_at) AS said_at, left(p.text, 200000), char_length(p.text) > 200000
 FROM places
 JOIN conversations_messagepart p USING (conversation_id, seq, ordinal)
 JOIN conversations_conversation c ON c.id = p.conversation_id
 JOIN conversations_account a ON a.id = c.account_id
 JOIN conversations_message m ON m.conversation_id = p.conversation_id AND m.seq = p.seq
-ORDER BY m.created_at DESC, p.conversation_id DESC, p.seq DESC, p.ordinal LIMIT %s
+ORDER BY said_at DESC, p.conversation_id DESC, p.seq DESC, p.ordinal LIMIT %s
 """
 
 
@@ -154,9 +156,12 @@ def _lexemes(term: Term) -> list[str]:
 
 
 def _spellings(term: Term) -> list[str]:
-    """The term as it is typed, and in each Unicode form that it has besides."""
+    """The term as it is typed, in each Unicode form that it has besides, and a number behind a hyphen."""
     forms = (term.text, unicodedata.normalize("NFC", term.text), unicodedata.normalize("NFD", term.text))
-    return list(dict.fromkeys(forms))
+    # PostgreSQL reads a hyphen before a number as its sign: order-1042 is a word and minus 1042.
+    number = None if term.is_phrase else _NUMBER.fullmatch(term.text)
+    signed = () if number is None else (f"-{number[1]}",)
+    return list(dict.fromkeys([*forms, *signed]))
 
 
 def _narrowed(within: Within) -> str:
@@ -189,7 +194,7 @@ _HIT_COLUMNS = (
     "tool_name",
     "title",
     "account_id",
-    "created_at",
+    "said_at",
 )
 
 

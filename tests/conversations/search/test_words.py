@@ -1,5 +1,6 @@
 import json
 import unicodedata
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -75,6 +76,28 @@ def test_words_with_accents_are_found_in_both_of_their_unicode_forms(say, typed)
     assert seqs_of("was -café") == [3]
     hits = search_words(text=unicodedata.normalize(typed, "café"), within=EVERYWHERE)
     assert [hit.snippet[start:end][:4] for hit in hits for start, end in hit.marks[:1]] == ["cafe", "café"]
+
+
+def test_a_number_is_found_behind_a_hyphen(say):
+    say("see order-1042 and INV-77.5", "order 1042 again", "order 10425", "-1042 degrees")
+
+    assert seqs("1042") == seqs("#1042") == seqs("(1042)") == [1, 2, 4]
+    assert seqs("77.5") == seqs("INV-77.5") == [1]
+    assert seqs("104*") == [1, 2, 3, 4]
+    assert seqs("order -1042") == [3]
+    [first, *_] = search_words(text="1042", within=EVERYWHERE)[::-1]
+    assert [first.snippet[start:end] for start, end in first.marks] == ["1042"]
+
+
+def test_a_period_goes_by_when_something_was_said_as_far_as_that_is_known(conversation):
+    year = timedelta(days=365)
+    for text, at in (("hotel long ago", NOW - year), ("hotel now", None)):
+        message = replace(user(text), occurred_at=at)
+        append_message(conversation_id=conversation.pk, message=message, actor=CUSTOMER, now=NOW)
+
+    assert seqs("hotel", Within(since=NOW - timedelta(days=7))) == [2]
+    assert seqs("hotel", Within(until=NOW)) == [1]
+    assert [hit.said_at for hit in search_words(text="hotel", within=EVERYWHERE)] == [NOW, NOW - year]
 
 
 def test_phrases_exclusions_and_prefixes(say):
