@@ -40,7 +40,7 @@ class Judged:
 def known_for(call: CallPlace, request: Request, *, place: str, now: datetime) -> Known | None:
     """Return the answer for a call that has an effect, or was given one; None where it has neither.
 
-    Raises KeyConflictError where the call began as another request.
+    Raises KeyConflictError where the call began, or was given the outcome of, another request.
     """
     effect = ToolEffect.objects.filter(
         conversation_id=call.conversation_id, call_seq=call.seq, call_id=call.call_id
@@ -53,7 +53,17 @@ def known_for(call: CallPlace, request: Request, *, place: str, now: datetime) -
         )
         if use is None:
             return None
+        _refuse_another_request(use.effect, request, place=place)
         return Known(GuardAnswer.REPLAY, GuardReason.SAME_SCOPE, effect=use.effect)
+    _refuse_another_request(effect, request, place=place)
+    if effect.state != EffectState.PENDING:
+        return Known(GuardAnswer.REPLAY, GuardReason.SAME_CALL, effect=effect)
+    if is_key_expired(effect, now=now):
+        return Known(GuardAnswer.ASK, GuardReason.KEY_EXPIRED, earlier=effect)
+    return Known(GuardAnswer.RESUME, GuardReason.SAME_CALL, effect=effect)
+
+
+def _refuse_another_request(effect: ToolEffect, request: Request, *, place: str) -> None:
     if bytes(effect.request_digest) != request.digest:
         raise KeyConflictError(
             effect_id=effect.pk,
@@ -61,11 +71,6 @@ def known_for(call: CallPlace, request: Request, *, place: str, now: datetime) -
             differences=differences(effect, request),
             place=place,
         )
-    if effect.state != EffectState.PENDING:
-        return Known(GuardAnswer.REPLAY, GuardReason.SAME_CALL, effect=effect)
-    if is_key_expired(effect, now=now):
-        return Known(GuardAnswer.ASK, GuardReason.KEY_EXPIRED, earlier=effect)
-    return Known(GuardAnswer.RESUME, GuardReason.SAME_CALL, effect=effect)
 
 
 def is_key_expired(effect: ToolEffect, *, now: datetime) -> bool:

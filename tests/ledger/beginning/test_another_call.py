@@ -2,6 +2,7 @@
 
 import pytest
 
+from ledger.errors import KeyConflictError
 from ledger.models import EffectUse, ToolEffect
 from ledger.services.sending import mark_sent
 from ledger.services.settling import settle_effect
@@ -25,6 +26,20 @@ def test_an_edit_of_the_turn_is_given_the_outcome_and_the_use_is_stored(talk, ch
     assert begun.effect == first
     assert list(EffectUse.objects.values_list("seq", "call_id", "effect_id")) == [(seq, "toolu_2", first.pk)]
     assert said(talk.begins(seq, "toolu_2")) == ("replay", "same_scope")
+
+
+def test_who_was_given_an_outcome_is_not_given_it_for_another_amount(talk, charge_card):
+    asked = talk.says()
+    first = talk.begins(talk.calls("toolu_1"), "toolu_1").effect
+    settle_effect(effect_id=first.pk, seen=charged(), actor=AGENT, now=LATER)
+    talk.edits(asked, "Buy plan A, please")
+    seq = talk.calls("toolu_2")
+    talk.begins(seq, "toolu_2")
+
+    with pytest.raises(KeyConflictError) as refused:
+        talk.begins(seq, "toolu_2", amount_minor=2900)
+
+    assert [str(one) for one in refused.value.differences] == ["amount 1900 vs 2900"]
 
 
 def test_an_edit_asks_while_the_first_outcome_is_unknown(talk, charge_card):
