@@ -43,8 +43,8 @@ def read_schedule(*, now: datetime, beat: Mapping[str, Mapping[str, Any]] | None
     return [
         Scheduled(
             kind=kind_of(kind),
-            every=entry["schedule"],
-            next_at=beat_of(now=now, every=entry["schedule"]) + entry["schedule"],
+            every=entry["schedule"].run_every,
+            next_at=beat_of(now=now, every=entry["schedule"].run_every) + entry["schedule"].run_every,
             is_recorded=is_recorded,
             last=last.get(kind),
         )

@@ -6,6 +6,7 @@ import pytest
 
 from access.models import AccessEntry
 from access.rights import RoleName
+from config.schedule import Beat
 from console.job_pages.schedule import read_schedule
 from conversations.ids import mint_id
 from jobs.models import JobRun
@@ -45,8 +46,8 @@ def test_the_schedule_has_the_last_and_the_next_run_of_each_job(make_run):
     make_run(now=NOW - timedelta(minutes=4))
     last = make_run(now=NOW - timedelta(minutes=2), state="failed")
     beat = {
-        "a": {"task": "jobs.start", "schedule": timedelta(minutes=2), "args": ["ledger.sweep", 120]},
-        "b": {"task": "jobs.sweep", "schedule": timedelta(minutes=1)},
+        "a": {"task": "jobs.start", "schedule": Beat(timedelta(minutes=2)), "args": ["ledger.sweep", 120]},
+        "b": {"task": "jobs.sweep", "schedule": Beat(timedelta(minutes=1))},
     }
 
     swept, sweeper = read_schedule(now=NOW, beat=beat)
