@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO, Final, Literal, cast
+from typing import IO, Any, Final, Literal, cast
 
 from conversations.imports import exact_json
 from conversations.imports.splitting import DAMAGES, OversizeError, split_array, split_lines, split_values
@@ -81,11 +81,15 @@ class Record:
 
 @dataclass(slots=True)
 class Document:
-    """One text that may hold conversations; `beside` names what lies in the same archive."""
+    """One text that may hold conversations; `beside` names what lies in the same archive.
+
+    `shared` is one for all texts of an archive: what a reader learns of one and needs for the next.
+    """
 
     name: str
     open: Callable[[], IO[bytes]]
     beside: frozenset[str] = field(default=frozenset())
+    shared: dict[str, Any] = field(default_factory=dict)
     _shape: Shape | None = None
 
     @property
@@ -181,6 +185,7 @@ def _zip_members(path: Path) -> Iterator[Document]:
     except zipfile.BadZipFile as error:
         raise RefusedFileError(f"a damaged zip archive ({error})") from None
     names = frozenset(member.filename for member in members)
+    shared: dict[str, Any] = {}
     for member in sorted(members, key=lambda one: one.filename):
         if not _may_be_text(member):
             continue
@@ -188,7 +193,8 @@ def _zip_members(path: Path) -> Iterator[Document]:
             raise RefusedFileError("an encrypted zip archive")
         if member.file_size > MAX_MEMBER_BYTES:
             raise RefusedFileError(f"an archive whose member {member.filename} is larger than 64 GiB")
-        yield Document(name=f"{path.name}/{member.filename}", open=_member_opener(path, member), beside=names)
+        name, opener = f"{path.name}/{member.filename}", _member_opener(path, member)
+        yield Document(name=name, open=opener, beside=names, shared=shared)
 
 
 def _member_opener(path: Path, member: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:

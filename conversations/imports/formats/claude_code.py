@@ -7,6 +7,7 @@ are no messages (summaries, queue operations, snapshots) are counted in the
 notes, and what hangs below them is joined to what is above.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -41,9 +42,13 @@ def sniff(records: Sequence[Record]) -> bool:
 
 @dataclass(slots=True)
 class _Links:
-    """What ties a sub-agent to the call that started it, gathered from the whole file."""
+    """What ties a sub-agent to the call that started it, gathered from the whole file.
 
-    call_by_prompt: dict[str, str] = field(default_factory=dict)
+    Of an archive from all files so far: newer versions write a sub-agent's records into a file of their own,
+    in a folder that stands behind its session's file. Prompts are known by session and digest.
+    """
+
+    call_by_prompt: dict[bytes, str] = field(default_factory=dict)
     call_by_agent: dict[str, str] = field(default_factory=dict)
 
     def gather(self, record: dict[str, object]) -> None:
@@ -52,15 +57,21 @@ class _Links:
             call_id = as_text(fields.get("id"))
             prompt = as_dict(fields.get("input")).get("prompt")
             if fields.get("type") == "tool_use" and call_id and isinstance(prompt, str):
-                self.call_by_prompt.setdefault(prompt, call_id)
+                self.call_by_prompt.setdefault(_prompt_key(record, prompt), call_id)
             agent = as_text(as_dict(record.get("toolUseResult")).get("agentId"))
             if fields.get("type") == "tool_result" and agent:
                 self.call_by_agent.setdefault(agent, as_text(fields.get("tool_use_id")))
 
 
+def _prompt_key(record: dict[str, object], prompt: str) -> bytes:
+    """Two sessions may ask the same of their agents."""
+    whole = f"{as_text(record.get('sessionId'))}\n{prompt}"
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).digest()
+
+
 def read(document: Document) -> Iterator[ImportedConversation | Broken]:
     """Yield the sessions of the file in the order they begin, each after its sub-agents are told apart."""
-    links = _Links()
+    links = document.shared.setdefault(_KEY, _Links())
     with Spool() as spool:
         yield from _sort_by_session(document, spool, links)
         for session in spool:
@@ -150,7 +161,8 @@ def _starting_call(records: list[SessionRecord], agent: str, links: _Links) -> s
     first = as_dict(records[0].value.get("message")).get("content")
     if isinstance(first, list):
         first = "".join(as_text(as_dict(block).get("text")) for block in first)
-    return links.call_by_agent.get(agent, "") or links.call_by_prompt.get(as_text(first), "")
+    prompted = links.call_by_prompt.get(_prompt_key(records[0].value, as_text(first)), "")
+    return links.call_by_agent.get(agent, "") or prompted
 
 
 def _title(records: list[SessionRecord], conversation: ImportedConversation) -> str:

@@ -1,3 +1,5 @@
+import zipfile
+
 from conversations.vocabulary import CallStatus, Dialect, PartType
 from conversations.wire.shells import FORM_STRING
 from tests.conversations.imports.reading import lines, paired, parents, planned, read_file, read_one, write
@@ -87,6 +89,37 @@ def test_a_sub_agent_is_a_conversation_of_its_own_that_names_its_call(tmp_path):
     assert (side.external_ref, side.parent_call_id) == ("claude-code:s-1:x", "task_1")
     assert parents(main) == {"u": None, "a": "u", "r": "a"}
     assert parents(side) == {"x": None, "y": "x"}
+
+
+def test_a_sub_agent_in_a_file_of_its_own_names_its_call_within_an_archive(tmp_path):
+    prompt = "Run the tests"
+    told = {"toolUseResult": {"agentId": "a-2"}}
+    main = lines(
+        record("u", "user", "Go", None),
+        record("a", "assistant", [call("task_1", "Task", prompt=prompt), call("task_2", "Task")], "u"),
+        record("r", "user", [result("task_2")], "a", **told),
+    )
+
+    def agents(agent: str, session: str) -> str:
+        fields = {"isSidechain": True, "agentId": agent, "sessionId": session}
+        return lines(record("x", "user", prompt, None, **fields))
+
+    path = tmp_path / "projects.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("p/s-1/subagents/agent-a-1.jsonl", agents("a-1", "s-1"))
+        archive.writestr("p/s-1/subagents/agent-a-2.jsonl", agents("a-2", "s-1"))
+        archive.writestr("p/s-1.jsonl", main)
+        archive.writestr("p/s-2/subagents/agent-a-3.jsonl", agents("a-3", "s-2"))
+
+    called = {one.external_ref: one.parent_call_id for one in read_file(path).conversations}
+
+    assert called == {
+        "claude-code:s-1": "",
+        "claude-code:s-1:agent-a-1": "task_1",
+        "claude-code:s-1:agent-a-2": "task_2",
+        # Another session asked the same.
+        "claude-code:s-2:agent-a-3": "",
+    }
 
 
 def test_sub_agents_side_by_side_are_told_apart(tmp_path):
