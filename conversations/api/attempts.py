@@ -16,6 +16,7 @@ from conversations.services.saying.messages import draft_message
 from conversations.services.turns import Again
 from conversations.vocabulary import Dialect, GenerationStatus, Role
 from conversations.wire.dialects import module_for
+from conversations.wire.literals import readable_copy
 from conversations.wire.shapes import ParsedResponse, Usage
 from conversations.wire.usage import usage_in
 
@@ -206,7 +207,7 @@ def _outcome_of_response(given: dict[str, Any], parsed: ParsedResponse) -> Outco
         served_model=fitted(parsed.served_model, 255),
         stop_reason=fitted(parsed.stop_reason, 64),
         error_code=fitted(parsed.error_code, 128),
-        error_message=parsed.error_message,
+        error_message=readable_copy(parsed.error_message),
         http_status=given.get("http_status"),
         usage=parsed.usage and _storable(parsed.usage),
         service_tier=fitted(parsed.service_tier, 32),
@@ -214,7 +215,7 @@ def _outcome_of_response(given: dict[str, Any], parsed: ParsedResponse) -> Outco
         provider_request_id=given.get("provider_request_id", ""),
         first_token_ms=given.get("first_token_ms"),
         total_ms=given.get("total_ms"),
-        notes=parsed.notes,
+        notes=[readable_copy(note) for note in parsed.notes],
     )
 
 

@@ -102,6 +102,28 @@ def test_an_answer_that_is_none_ends_the_attempt_without_a_message(talk, opened,
     assert answer.json()["generation"]["status"] in ("interrupted", "failed")
 
 
+ODD_REFUSAL = (
+    '{"type":"message","content":[{"type":"text","text":"x"}],"stop_reason":"refusal",'
+    '"stop_details":{"category":"ODD","explanation":"an ODD word"}}'
+)
+ODD_STREAM = (
+    'data: {"type":"message_start","message":{"id":"ODD"}}\n\n'
+    'data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"x"}}\n\n'
+    'data: {"type":"message_start","message":{"id":"other"}}\n\n'
+)
+ODD_ERROR = '{"type":"error","error":{"type":"ODD","message":"an ODD word"}}'
+
+
+@pytest.mark.parametrize("odd", ["\\u0000", "\\ud800"])
+@pytest.mark.parametrize("response", [ODD_REFUSAL, ODD_STREAM, ODD_ERROR])
+def test_what_no_column_holds_in_a_providers_answer_is_marked(talk, opened, response, odd):
+    answer = end(talk, opened, "finish", {"response": response.replace("ODD", odd)})
+    assert answer.status_code == 200, answer.content
+    told = Generation.objects.get(number=1)
+    words = [told.error_code, told.error_message, told.provider_response_id, *told.notes]
+    assert "\ufffd" in "".join(words)
+
+
 def test_a_failure_keeps_its_row_and_its_cost(talk, opened):
     body = {
         "error_code": "overloaded_error",
