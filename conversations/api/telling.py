@@ -28,7 +28,8 @@ def tell_messages(
     stored = read_messages(
         conversation_id=conversation_id, seqs=seqs, with_bytes=with_large or beside.has_archived
     )
-    return [_message(conversation_id, one, beside) for one in stored]
+    # One that was written since the first of these queries is told the next time.
+    return [_message(conversation_id, one, beside) for one in stored if one.seq in beside.reasons]
 
 
 def tell_head(*, conversation_id: UUID, seq: int) -> dict[str, Any]:
