@@ -125,7 +125,6 @@ def _append_with_attempt(conversation_id: UUID) -> None:
                 "dialect": "anthropic_messages",
                 "requested_model": "claude-sonnet-4-5",
                 "status": "complete",
-                "notes": "[]",
                 "created_at": now,
                 "finished_at": now,
             },
