@@ -83,6 +83,24 @@ def test_what_was_sent_without_metadata_is_found_by_its_key_in_the_events(
     assert begun.effect.moves.latest("number").source == "events"
 
 
+def test_nothing_is_absent_where_the_events_were_not_read_to_their_end(
+    talk, seq, charge_card, stripe_settings, stripe_api, clock, processor, monkeypatch
+):
+    monkeypatch.setattr("ledger.processors.stripe.finding.LIST_LIMIT", 2)
+    customer = stripe_api.customers.create({"email": "ines@example.com"})
+    begun = talk.begins(seq, "toolu_1", now=clock(), find_by={"customer": customer.id})
+    order = {"amount": 1900, "currency": "usd", "payment_method": "pm_card_visa", "confirm": True}
+    stripe_api.payment_intents.create({**order, "customer": customer.id}, {"idempotency_key": begun.key})
+    for _ in range(2):
+        stripe_api.payment_intents.create(order)
+    processor.turn_clock(seconds=26 * HOUR)
+
+    assert sweep(begun.effect, clock) == "unknown"
+
+    monkeypatch.undo()
+    assert sweep(begun.effect, clock) == "applied"
+
+
 def test_a_declined_charge_whose_answer_was_lost_is_failed(lost, clock):
     effect = lost(params={"payment_method": "pm_card_chargeDeclined"})
 

@@ -2,8 +2,8 @@
 
 The order: the object itself by its id; else a list, which is a consistent read, matched by the
 metadata that went with the request; then events by the key. Search is not used: it lags, and an
-empty answer from it proves nothing. Absence is certain only where the list was read to its
-end, over the whole time in which the key could act, after that time is over.
+empty answer from it proves nothing. Absence is certain only where the list and the events were
+read to their ends, over the whole time in which the key could act, after that time is over.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,13 +42,18 @@ def find(client: stripe.StripeClient, sought: Sought) -> Found:
     by_id = _by_id(client, sought)
     if by_id is not None:
         return Found(seen=[by_id])
+    is_whole = True
     try:
         listed = list(_listed(client, sought))
     except (_TooManyError, stripe.InvalidRequestError):
-        return _by_events(client, sought) or Found()
+        listed, is_whole = [], False
     if listed:
         return Found(seen=listed)
-    return _by_events(client, sought) or Found(is_absent=sought.now >= sought.until)
+    try:
+        told = _by_events(client, sought)
+    except _TooManyError:
+        return Found()
+    return Found(seen=told, is_absent=is_whole and not told and sought.now >= sought.until)
 
 
 def _by_id(client: stripe.StripeClient, sought: Sought) -> OutcomeSeen | None:
@@ -124,7 +129,7 @@ def _is_ours(body: Mapping[str, Any], sought: Sought) -> bool:
     return objects.text(metadata, KEY_METADATA) == sought.idempotency_key
 
 
-def _by_events(client: stripe.StripeClient, sought: Sought) -> Found | None:
+def _by_events(client: stripe.StripeClient, sought: Sought) -> list[OutcomeSeen]:
     """Events name the key of the request behind them: what was sent without metadata is found by it."""
     params: dict[str, Any] = {
         "types": _EVENT_TYPES[sought.operation],
@@ -133,11 +138,11 @@ def _by_events(client: stripe.StripeClient, sought: Sought) -> Found | None:
     found: list[OutcomeSeen] = []
     for number, event in enumerate(every(client.v1.events.list, params)):
         if number >= LIST_LIMIT:
-            return None
+            raise _TooManyError
         if (event.get("request") or {}).get("idempotency_key") != sought.idempotency_key:
             continue
         for seen in read_event(event, source=EvidenceSource.EVENTS).seen:
             outcome = objects.refund_outcome(seen) if isinstance(seen, RefundSeen) else seen
             if isinstance(outcome, OutcomeSeen) and outcome.outcome != EffectState.PENDING:
                 found.append(outcome)
-    return Found(seen=list(reversed(found))) if found else None
+    return list(reversed(found))
