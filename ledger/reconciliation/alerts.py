@@ -16,16 +16,19 @@ import requests
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.db.models import F
 
+from access.actors import ActorKind
 from conversations.currency import major_text
 from conversations.ids import mint_id
 from jobs.models import JobRun, RunState
-from ledger.models import Alert, ReconciliationRun
+from ledger.models import Alert, FindingEvent, ReconciliationRun
 from ledger.reconciliation.report import tie_outs
 from ledger.reconciliation.starting import KIND
-from ledger.reconciliation.vocabulary import UNEXPLAINED_KINDS, AlertChannel, AlertKind
+from ledger.reconciliation.vocabulary import UNEXPLAINED_KINDS, AlertChannel, AlertKind, FindingAction
 
 ATTEMPTS = 8
+NIGHTLY = "ledger.reconcile_daily"
 _PAUSE = timedelta(minutes=1)
 _TIMEOUT = 15
 # Longer than sending takes, shorter than a run's lease: when a dead worker's run is taken up again, what it
@@ -34,10 +37,12 @@ _LEASE = timedelta(minutes=2)
 
 
 def alert_of_run(*, run: ReconciliationRun, now: datetime) -> int:
-    """Write an alert where the run found new money without a cause; return how many rows that made."""
-    new = run.sightings.filter(is_new=True, kind__in=UNEXPLAINED_KINDS)
-    number = new.count()
-    if not number or run.repeats_id:
+    """Write an alert where the run found money without a cause, new or back again; return how many rows."""
+    new = run.sightings.filter(is_new=True, kind__in=UNEXPLAINED_KINDS).count()
+    back = FindingEvent.objects.filter(
+        run=run, action=FindingAction.REOPENED, finding__kind__in=UNEXPLAINED_KINDS
+    ).count()
+    if not (new or back) or run.repeats_id:
         return 0
     unexplained = {tie.currency: tie.unexplained for tie in tie_outs(run) if tie.unexplained}
     payload = {
@@ -46,7 +51,8 @@ def alert_of_run(*, run: ReconciliationRun, now: datetime) -> int:
         "realm": run.realm.slug,
         "since": run.since.isoformat(),
         "until": run.until.isoformat(),
-        "new_findings": number,
+        "new_findings": new,
+        "reopened_findings": back,
         "unexplained_minor": unexplained,
     }
     return _write(
@@ -55,13 +61,16 @@ def alert_of_run(*, run: ReconciliationRun, now: datetime) -> int:
 
 
 def alert_of_failures(*, now: datetime) -> int:
-    """Write an alert for each reconciliation job that failed and was not told of yet."""
+    """Write an alert for each job of the reconciliation that failed and was not told of yet."""
     written = 0
-    failed = JobRun.objects.filter(kind=KIND, state=RunState.FAILED, finished_at__gte=now - timedelta(days=7))
+    failed = JobRun.objects.filter(
+        kind__in=(KIND, NIGHTLY), state=RunState.FAILED, finished_at__gte=now - timedelta(days=7)
+    )
     for job in failed.order_by("finished_at"):
         run = ReconciliationRun.objects.filter(job=job).first()
         payload = {
             "job": str(job.pk),
+            "kind": job.kind,
             "run": str(run.pk) if run else None,
             "code": job.error_code,
             "attempt": job.attempt,
@@ -74,16 +83,40 @@ def alert_of_failures(*, now: datetime) -> int:
 
 
 def alert_if_overdue(*, now: datetime) -> int:
-    """Write an alert where no run has finished for longer than the setting allows, once for each day."""
+    """Write an alert for each realm whose runs are overdue, once for each day; return how many rows."""
     hours = settings.RECONCILIATION_OVERDUE_HOURS
-    last = ReconciliationRun.objects.exclude(finished_at=None).order_by("-finished_at").first()
-    if not hours or last is None or last.finished_at is None:
+    if not hours:
         return 0
-    if last.finished_at > now - timedelta(hours=hours):
-        return 0
-    payload = {"last_run": str(last.pk), "finished_at": last.finished_at.isoformat(), "allowed_hours": hours}
-    about = f"overdue:{last.pk}:{now:%Y-%m-%d}"
-    return _write(kind=AlertKind.OVERDUE, about=about, payload=payload, run=last, now=now)
+    written = 0
+    for last in _last_runs():
+        since = last.finished_at or last.requested_at
+        if since > now - timedelta(hours=hours):
+            continue
+        payload = {
+            "realm": last.realm.slug,
+            "last_run": str(last.pk),
+            "finished_at": last.finished_at.isoformat() if last.finished_at else None,
+            "allowed_hours": hours,
+        }
+        about = f"overdue:{last.pk}:{now:%Y-%m-%d}"
+        written += _write(kind=AlertKind.OVERDUE, about=about, payload=payload, run=last, now=now)
+    return written
+
+
+def _last_runs() -> list[ReconciliationRun]:
+    """Return the run by which each realm is up to date: of those of the nightly job, or the last of all.
+
+    One that finished, or the first that was asked for where none has. A run by hand, perhaps over
+    the ledger alone, does not stand for the nightly one.
+    """
+    runs = ReconciliationRun.objects.select_related("realm")
+    nightly = runs.filter(requested_by_kind=ActorKind.JOB)
+    newest_first = F("finished_at").desc(nulls_last=True)
+    found = list(nightly.order_by("realm_id", newest_first, "requested_at").distinct("realm_id"))
+    if found:
+        return found
+    finished = runs.exclude(finished_at=None).order_by("-finished_at")
+    return list(finished[:1])
 
 
 def due_alerts(*, now: datetime) -> list[Any]:

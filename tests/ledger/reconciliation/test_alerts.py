@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 from django.core import mail
 
+from access.actors import Actor, ActorKind
+from access.models import Realm
 from jobs.models import JobRun
+from jobs.services.starting import start_job
 from ledger.models import Alert
 from ledger.reconciliation.alerts import (
     ATTEMPTS,
@@ -21,8 +24,9 @@ from ledger.reconciliation.alerts import (
     due_alerts,
     send_alert,
 )
+from ledger.reconciliation.running import reconcile
 from ledger.reconciliation.starting import Asked, start_reconciliation
-from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, FINANCE, line
+from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, FINANCE, SINCE, UNTIL, line
 
 pytestmark = pytest.mark.django_db
 AFTER = CUT_OFF + DAY
@@ -135,8 +139,13 @@ def test_a_run_that_failed_is_told_once(receiver, statement, realm):
         state="failed", error_code="keeps-dying", finished_at=CUT_OFF + timedelta(hours=1)
     )
 
-    assert (alert_of_failures(now=AFTER), alert_of_failures(now=AFTER)) == (1, 0)
-    assert Alert.objects.get().payload["code"] == "keeps-dying"
+    start_job(kind="ledger.reconcile_daily", requested_by=("job", "beat"), now=CUT_OFF)
+    JobRun.objects.filter(kind="ledger.reconcile_daily").update(
+        state="failed", error_code="OSError", finished_at=CUT_OFF + timedelta(hours=2)
+    )
+
+    assert (alert_of_failures(now=AFTER), alert_of_failures(now=AFTER)) == (2, 0)
+    assert set(Alert.objects.values_list("payload__code", flat=True)) == {"keeps-dying", "OSError"}
 
 
 def test_an_overdue_run_is_told_once_a_day(receiver, statement, run, settings):
@@ -145,6 +154,48 @@ def test_an_overdue_run_is_told_once_a_day(receiver, statement, run, settings):
 
     assert alert_if_overdue(now=CUT_OFF + timedelta(hours=35)) == 0
     assert [alert_if_overdue(now=CUT_OFF + timedelta(hours=hours)) for hours in (37, 38, 61)] == [1, 0, 1]
+
+
+@pytest.fixture
+def nightly():
+    """The run of a realm by the nightly job, to its end."""
+
+    def make(realm, now):
+        asked = Asked(realm=realm, processor="stripe", since=SINCE, until=UNTIL, cut_off=CUT_OFF)
+        run = start_reconciliation(asked=asked, actor=Actor(ActorKind.JOB, "1"), now=now)
+        reconcile(run_id=run.job_id, clock=lambda: now)
+
+    return make
+
+
+def test_each_realm_is_overdue_by_its_own_nightly_runs(receiver, statement, run, nightly, realm, settings):
+    """Another realm's run, or one by hand, does not stand for it."""
+    settings.RECONCILIATION_OVERDUE_HOURS = 36
+    beside = Realm.objects.create(slug="beside", name="Beside", created_at=CUT_OFF)
+    later = CUT_OFF + 3 * DAY
+    nightly(realm, CUT_OFF)
+    nightly(beside, later)
+    run(statement(), now=later)
+
+    assert alert_if_overdue(now=later + timedelta(hours=1)) == 1
+    assert Alert.objects.get(kind="overdue").payload["realm"] == realm.slug
+
+
+def test_a_nightly_run_that_never_came_to_its_end_is_overdue(receiver, realm, settings):
+    settings.RECONCILIATION_OVERDUE_HOURS = 36
+    asked = Asked(realm=realm, processor="stripe", since=SINCE, until=UNTIL, cut_off=CUT_OFF)
+    start_reconciliation(asked=asked, actor=Actor(ActorKind.JOB, "1"), now=CUT_OFF)
+
+    assert alert_if_overdue(now=CUT_OFF + timedelta(hours=35)) == 0
+    assert alert_if_overdue(now=CUT_OFF + timedelta(hours=37)) == 1
+
+
+def test_money_that_is_unexplained_again_is_told_again(receiver, statement, run):
+    document, mended = statement(line("charge", "ch_9", 100)), statement()
+    for inputs in (document, mended, document):
+        run(inputs)
+
+    assert Alert.objects.filter(kind="unexplained").count() == 2
 
 
 def test_nobody_is_told_where_nobody_is_named(statement, run, settings):
