@@ -123,7 +123,7 @@ def finish_generation(
         note_part_cuts(conversation_id=conversation_id, spans=spans, now=now)
     elif message is not None:
         outcome = replace(outcome, notes=[*outcome.notes, LEAF_IS_GONE])
-    for name, value in ending_columns(generation=generation, outcome=outcome, now=now).items():
+    for name, value in _ending_columns(generation=generation, outcome=outcome, now=now).items():
         setattr(generation, name, value)
     with explained(place=f"conversation {conversation_id}, attempt {number}"):
         generation.save(force_update=True)
@@ -150,7 +150,7 @@ def cancel_generation(*, conversation_id: UUID, number: int, actor: Actor, now: 
     )
 
 
-def ending_columns(*, generation: Generation, outcome: Outcome, now: datetime) -> dict[str, Any]:
+def _ending_columns(*, generation: Generation, outcome: Outcome, now: datetime) -> dict[str, Any]:
     """The columns that an ending sets: how it ended, what it took, what it cost."""
     usage = outcome.usage
     columns: dict[str, Any] = {
@@ -173,8 +173,10 @@ def ending_columns(*, generation: Generation, outcome: Outcome, now: datetime) -
     columns |= cost_columns(
         provider=generation.provider,
         model=outcome.served_model or generation.requested_model,
-        outcome=outcome,
+        usage=usage,
         at=generation.created_at,
+        service_tier=outcome.service_tier,
+        is_complete=outcome.status in WHOLE_ANSWERS,
     )
     return columns
 
@@ -191,16 +193,19 @@ def usage_columns(usage: Usage) -> dict[str, Any]:
     }
 
 
-def cost_columns(*, provider: str, model: str, outcome: Outcome, at: datetime) -> dict[str, Any]:
+def cost_columns(
+    *, provider: str, model: str, usage: Usage | None, at: datetime, service_tier: str, is_complete: bool
+) -> dict[str, Any]:
+    """The columns that a price sets; see `price_usage`."""
     price = price_usage(
         provider=provider,
         model=model,
-        usage=outcome.usage,
+        usage=usage,
         at=at,
-        service_tier=outcome.service_tier,
-        is_complete=outcome.status in WHOLE_ANSWERS,
+        service_tier=service_tier,
+        is_complete=is_complete,
     )
-    return {"cost_usd": price.amount, "price_rule": price.rule, "cost_confidence": price.confidence}
+    return {"cost_usd": price.amount, "price_rule": price.rule, "cost_confidence": price.confidence.value}
 
 
 # Said of an attempt whose branch was purged before its answer came.

@@ -11,9 +11,8 @@ from access.models.log import AccessAction, TargetKind
 from access.services.logging import log_access
 from conversations.errors import ConflictError, NotFoundError, StoreError, explained
 from conversations.models import Account, Generation
-from conversations.pricing.price import price_usage
 from conversations.public_ids import generation_id
-from conversations.services.generations import WHOLE_ANSWERS, usage_columns
+from conversations.services.generations import WHOLE_ANSWERS, cost_columns, usage_columns
 from conversations.services.placing import lock_conversation
 from conversations.wire.shapes import Usage
 
@@ -50,7 +49,7 @@ def correct_usage(
         return generation
     _refuse_if_known(generation, place=place)
     tier = service_tier or generation.service_tier
-    price = price_usage(
+    columns |= cost_columns(
         provider=generation.provider,
         model=generation.served_model or generation.requested_model,
         usage=usage,
@@ -58,13 +57,7 @@ def correct_usage(
         service_tier=tier,
         is_complete=True,
     )
-    columns |= {
-        "service_tier": tier,
-        "cost_usd": price.amount,
-        "price_rule": price.rule,
-        "cost_confidence": price.confidence,
-        "notes": [*generation.notes, CAME_LATE],
-    }
+    columns |= {"service_tier": tier, "notes": [*generation.notes, CAME_LATE]}
     for name, value in columns.items():
         setattr(generation, name, value)
     with explained(place=place):

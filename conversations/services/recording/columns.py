@@ -3,8 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from conversations.pricing.price import price_usage
-from conversations.services.generations import WHOLE_ANSWERS, usage_columns
+from conversations.services.generations import WHOLE_ANSWERS, cost_columns, usage_columns
 from conversations.services.recording.attempts import AttemptName
 from conversations.services.recording.exchange import ProviderCall, Reading
 from conversations.services.recording.storable import fitted, storable
@@ -46,24 +45,19 @@ def generation_columns(reading: Reading, name: AttemptName, match: HistoryMatch)
     # Always the same columns: the statement that writes them stays prepared.
     usage = response.usage or Usage()
     columns |= {**usage_columns(usage), "usage": storable(usage.raw) if response.usage else None}
-    return {**columns, **_cost_columns(reading, model)}
-
-
-def _fitting_status(status: int | None) -> int | None:
-    return status if status is not None and 0 <= status <= _LARGEST_STATUS else None
-
-
-def _cost_columns(reading: Reading, requested_model: str) -> dict[str, Any]:
-    call, response = reading.call, reading.response
-    price = price_usage(
+    cost = cost_columns(
         provider=call.provider,
-        model=response.served_model or requested_model,
+        model=response.served_model or model,
         usage=response.usage,
         at=call.began_at,
         service_tier=response.service_tier,
         is_complete=response.status in WHOLE_ANSWERS,
     )
-    return {"cost_usd": price.amount, "price_rule": price.rule, "cost_confidence": price.confidence.value}
+    return {**columns, **cost}
+
+
+def _fitting_status(status: int | None) -> int | None:
+    return status if status is not None and 0 <= status <= _LARGEST_STATUS else None
 
 
 def _hosted_columns(reading: Reading) -> dict[str, str]:
