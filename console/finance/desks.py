@@ -28,6 +28,11 @@ WHY_ASKED: Final = {
 }
 TROUBLES: Final = {
     "unmatched": "No effect knows what it is about: made outside, or heard of too early.",
+    "processor_unreachable": "The processor has to be asked first and did not answer; tried again by itself.",
+    "processor_not_told": (
+        "The processor knows nothing of it under the API key that is set. Check whose key it is, then work"
+        " on the event again."
+    ),
     "raw_is_gone": "Its text was taken away by retention, so it cannot be worked on again.",
 }
 _ANSWERED: Final = (("false", "Waits for an answer"), ("true", "Answered"))

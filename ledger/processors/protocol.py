@@ -14,6 +14,13 @@ class ProcessorUnreachableError(Exception):
     """No answer, or one that says nothing: what was asked is as unknown as before."""
 
 
+class NotToldError(ProcessorUnreachableError):
+    """It answers, and knows nothing of what it was asked about: another account's key, or nothing there.
+
+    To ask once more brings the same, so it is no sign that the processor is down.
+    """
+
+
 class OutcomeUnknownError(Exception):
     """The request left, and nobody knows what became of it. Look; do not send under another key."""
 

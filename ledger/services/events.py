@@ -27,7 +27,7 @@ from conversations.vocabulary import RawClass
 from ledger.evidence import AnySeen, DisputeSeen, OutcomeSeen, RefundSeen
 from ledger.models import Compensation, EffectReference, ToolEffect, WebhookEvent
 from ledger.processors import adapter_for, reader_for
-from ledger.processors.protocol import ProcessorUnreachableError, ReadEvent
+from ledger.processors.protocol import NotToldError, ProcessorUnreachableError, ReadEvent
 from ledger.services import matching
 from ledger.services.disputes import take_dispute
 from ledger.services.refunds import take_refund
@@ -37,6 +37,7 @@ from ledger.vocabulary import CompensationState, EvidenceSource
 
 UNMATCHED = "unmatched"
 UNREACHABLE = "processor_unreachable"
+NOT_TOLD = "processor_not_told"
 UNREADABLE = "unreadable"
 RAW_IS_GONE = "raw_is_gone"
 
@@ -169,6 +170,8 @@ def _apply(event: WebhookEvent, *, now: datetime) -> _Applied:
                 objects += [reference for _, reference in seen.references]
         if effects and read.refunded is not None:
             _heal_refunds(event, effects[0], read.refunded, actor=actor, now=now)
+    except NotToldError:
+        return _Applied(NOT_TOLD, effects[0] if effects else None, objects)
     except ProcessorUnreachableError:
         return _Applied(UNREACHABLE, effects[0] if effects else None, objects)
     except StoreError as error:

@@ -17,6 +17,7 @@ from ledger.models import Compensation
 from ledger.processors import adapter_for, key_life
 from ledger.processors.protocol import (
     Adapter,
+    NotToldError,
     OutcomeUnknownError,
     ProcessorUnreachableError,
     RefundOrder,
@@ -93,6 +94,8 @@ def _look_then_send(compensation: Compensation, adapter: Adapter, *, actor: Acto
     Compensation.objects.filter(pk=compensation.pk).update(looked_at=now)
     try:
         found = _find(compensation, adapter)
+    except NotToldError:
+        return "not_told"
     except ProcessorUnreachableError:
         return "unreachable"
     if found is not None:

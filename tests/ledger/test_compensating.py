@@ -5,7 +5,7 @@ from django.db import transaction
 
 from conversations.errors import ConflictError, StoreError
 from ledger.errors import InsideTransactionError
-from ledger.models import Compensation
+from ledger.models import Compensation, ToolEffect
 from ledger.services.compensating import (
     approve_compensation,
     left_of,
@@ -253,6 +253,17 @@ def test_a_refund_that_the_processor_refuses_fails_with_its_word(approved, clock
 
     assert (compensation.state, compensation.failure_code) == ("failed", "charge_disputed")
     assert left_of(compensation.effect) == 1900
+
+
+def test_a_charge_that_the_processor_does_not_know_is_no_sign_that_it_is_down(approved, clock, processor):
+    compensation = approved()
+    processor.ask_for("answer_lost", path="/v1/refunds")
+    assert send(compensation, clock) == "unknown"
+    ToolEffect.objects.update(external_ref="ch_of_another_account")
+
+    assert send(compensation, clock) == "not_told"
+
+    assert (compensation.state, left_of(compensation.effect)) == ("sent", 0)
 
 
 def test_a_refund_is_not_sent_where_the_dashboard_was_quicker(approved, clock, paid, give_back, stripe_api):

@@ -189,6 +189,15 @@ def test_what_only_the_processor_can_tell_waits_until_it_answers(open_effect, ch
     assert books(open_effect) == ("applied", 5000, 0)
 
 
+def test_what_the_processor_knows_nothing_of_is_left_to_a_person(open_effect, charged, stripe_settings):
+    hear("charge.succeeded", charged(), "evt_1")
+
+    heard = hear("charge.refunded", charged(amount_refunded=700), "evt_2")
+
+    assert (heard.trouble, heard.processed_at) == ("processor_not_told", LATER)
+    assert books(open_effect) == ("applied", 5000, 0)
+
+
 def test_an_event_of_nothing_we_know_is_done_without_trouble(open_effect):
     heard = hear("payout.paid", {"id": "po_1", "object": "payout"}, "evt_1")
 

@@ -8,8 +8,8 @@ import stripe
 
 from ledger.evidence import Found, Movement, RefundSeen
 from ledger.processors.protocol import (
+    NotToldError,
     OutcomeUnknownError,
-    ProcessorUnreachableError,
     RefundOrder,
     RefusedError,
     Sought,
@@ -40,7 +40,7 @@ class StripeAdapter:
             ]
         except stripe.InvalidRequestError as error:
             # Another account's key, or a charge it does not know: nothing is certain.
-            raise ProcessorUnreachableError(f"{charge_ref}: {error.user_message}") from error
+            raise NotToldError(f"{charge_ref}: {error.user_message}") from error
 
     def refund(self, order: RefundOrder) -> RefundSeen:
         name = "payment_intent" if order.charge_ref.startswith("pi_") else "charge"
@@ -65,7 +65,7 @@ class StripeAdapter:
                 lambda: self.client.v1.refunds.retrieve(refund.reference, {"expand": ["balance_transaction"]})
             )
         except stripe.InvalidRequestError as error:
-            raise ProcessorUnreachableError(f"{refund.reference}: {error.user_message}") from error
+            raise NotToldError(f"{refund.reference}: {error.user_message}") from error
         return bool(objects.refund_seen(plain(found), source=EvidenceSource.RETRIEVE).is_release)
 
     def events(self, *, since: datetime, until: datetime) -> Iterator[Mapping[str, Any]]:
