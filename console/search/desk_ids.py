@@ -26,6 +26,7 @@ _DIGITS: Final = frozenset("0123456789abcdef")
 _WHOLE_DIGEST: Final = 64
 _WIDEST_KEY: Final = 36
 _SELECT: Final = "(SELECT {number}, {matched}, {columns} FROM {of_it} LIMIT {most})"
+_SLUG: Final = "SELECT slug FROM access_realm WHERE access_realm.id = {}"
 # Each opens by the key in its row.
 _PAGES: Final = {
     desks.JOB.kind: "console:job-run",
@@ -107,7 +108,9 @@ def statement(probes: tuple[Probe, ...]) -> str:
 
 def _select(number: int, probe: Probe) -> str:
     desk = probe.desk
-    given = {"realm_id": desk.realm or "NULL"} | dict(desk.columns)
+    given = dict(desk.columns)
+    if desk.realm:
+        given |= {"realm_id": desk.realm, "realm": _SLUG.format(desk.realm)}
     columns = ", ".join(f"({given.get(name, 'NULL')})::{kind}" for name, kind in COLUMNS.items())
     of_it = f"{desk.tables} WHERE {probe.asks.format(probe.column)}{_within(desk)}"
     return _SELECT.format(number=number, matched=_matched(probe), columns=columns, of_it=of_it, most=MOST)
@@ -135,6 +138,7 @@ def _place(probe: Probe, row: dict[str, Any], ident: str) -> Place:
         realm_id=row["realm_id"],
         record_id="" if is_note or is_question else row["key"],
         label="" if is_note or is_question else _label(desk, row),
+        realm="" if row["account"] else row["realm"] or "",
         name=row["label"] if is_question else "",
         title=row["label"] if is_note else "",
         state=row["state"] or "",

@@ -13,6 +13,7 @@ COLUMNS: Final = {
     "account_id": "uuid",
     "account": "text",
     "realm_id": "bigint",
+    "realm": "text",
     "minor": "bigint",
     "currency": "text",
 }
@@ -82,9 +83,10 @@ RUN: Final = _desk(
 STATEMENT: Final = _desk(
     "Statement", "effects", "ledger_statement s", "s.realm_id", key="s.id", label="s.name"
 )
+# A statement may list the whole account at the processor, with other realms' money in it.
 LINE: Final = _desk(
     "Statement line",
-    "effects",
+    "every_realms_money",
     "ledger_statementline l JOIN ledger_statement s ON s.id = l.statement_id",
     "s.realm_id",
     key="s.id",
@@ -124,7 +126,7 @@ QUESTION: Final = _desk(
     **_OF_TALK,
 )
 # Of no realm: for who sees them all, as on the page of events.
-EVENT: Final = _desk("Event", "every_event", "ledger_webhookevent v", key="v.event_id", label="v.type")
+EVENT: Final = _desk("Event", "every_realms_money", "ledger_webhookevent v", key="v.event_id", label="v.type")
 HOLD: Final = _desk(
     "Legal hold", "retention", "retention_legalhold h", _REALM_OF_HOLD, key="h.id", label="h.matter"
 )
@@ -178,10 +180,10 @@ DESKS_TRIED: Final = {
     "": ("ticket of a note",),
     "effects": (
         "statement or reconciliation run (its id, its file’s name, a SHA-256)",
-        "line of a statement",
         "alert",
         "question of the guard",
     ),
+    "every_realms_money": ("line of a statement", "event of no effect"),
     "retention": ("legal hold (its id, its matter)", "erasure request (its id, its number, a pseudonym)"),
     "jobs": ("job run (its id, its file’s SHA-256)",),
 }

@@ -11,7 +11,6 @@ from django.urls import reverse
 from access.reach import Reach
 from console.search.place import Place
 from console.states import effect_state
-from console.thread.links import effect_url
 from conversations.search.lookup import MOST, SHORTEST_PREFIX, prefix_end, uuid_bounds
 from ledger.models import Compensation, Finding, ToolEffect, WebhookEvent
 from ledger.prefixes import find_effects_by_prefix
@@ -93,7 +92,7 @@ def _places(effects: Iterable[ToolEffect], term: str, by: str) -> list[Place]:
             kind="Effect",
             by=by,
             ident=term,
-            url=effect_url(effect.pk, conversation_id=effect.conversation_id, seq=effect.call_seq),
+            url=reverse("console:effect", args=[effect.pk]),
             realm_id=effect.realm_id,
             effect_id=effect.pk,
             seq=effect.call_seq,

@@ -8,8 +8,8 @@ from uuid import UUID
 class Place:
     """One place of an id. `kind` and `by` are words of the page; `state` is a code of `console.states`.
 
-    `number` is an attempt's. `record_id` and `label` are of what stands at a desk: its key, and what
-    it is called there.
+    `number` is an attempt's. `record_id`, `label` and `realm` are of what stands at a desk: its key, what
+    it is called there, and whose it is.
     """
 
     kind: str
@@ -30,3 +30,4 @@ class Place:
     currency: str = ""
     record_id: str = ""
     label: str = ""
+    realm: str = ""

@@ -22,8 +22,8 @@ class Sight:
     jobs: bool = False
 
     @property
-    def every_event(self) -> bool:
-        """Events that nothing knows are of no realm."""
+    def every_realms_money(self) -> bool:
+        """Events that nothing knows are of no realm; a statement may list an account that realms share."""
         return self.effects and self.reach.sees_all
 
     @property

@@ -61,8 +61,6 @@ def statement(request: HttpRequest, statement_id: UUID) -> HttpResponse:
     )
     if found is None:
         raise Http404("There is no such statement.")
-    line = request.GET.get("line", "")
-    is_number = line.isascii() and line.isdigit() and len(line) < _LONGEST_NUMBER
     troubled = StatementLine.objects.filter(statement=found).exclude(trouble="").order_by("number")
     context = frame_context(
         request,
@@ -73,11 +71,17 @@ def statement(request: HttpRequest, statement_id: UUID) -> HttpResponse:
     context |= {
         "statement": found,
         "digest": f"sha256:{bytes(found.sha256).hex()}",
-        "line": StatementLine.objects.filter(statement=found, number=line).first() if is_number else None,
+        # Where realms share an account at the processor, its lines are of all of them.
+        "line": _line(found, request.GET.get("line", "")) if reach.sees_all else None,
         "troubled": list(troubled[:200]),
         "may_start": holds(request.user, RightName.RECONCILE),
     }
     return render(request, "console/reconciling/statement.html", context)
+
+
+def _line(statement: Statement, number: str) -> StatementLine | None:
+    is_number = number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER
+    return StatementLine.objects.filter(statement=statement, number=number).first() if is_number else None
 
 
 @never_cache

@@ -160,6 +160,18 @@ def test_what_only_the_processor_knows_is_found_where_it_was_seen(log_in, compar
     assert known.startswith("/effects/")
 
 
+def test_lines_are_for_who_sees_every_realm_because_realms_may_share_an_account(log_in, compared, realm):
+    document = compared.inputs.get().statement
+    number = StatementLine.objects.get(reference="ch_9").number
+    narrow = log_in(realms=[realm], name="narrow")
+
+    (place,) = leads_to(narrow, "ch_9")
+
+    assert place.startswith("/findings/")
+    page = narrow.get(f"/statements/{document.pk}/", {"line": number})
+    assert b"which was searched for" not in page.content
+
+
 @pytest.mark.parametrize("given", ["x", "99999999999999", "-1", "٣", "", "0"])
 def test_a_line_that_is_none_shows_the_statement(log_in, compared, given):
     answer = log_in().get(f"/statements/{compared.inputs.get().statement_id}/", {"line": given})
@@ -213,7 +225,7 @@ def test_what_a_role_does_not_open_it_does_not_find(log_in, hold, erasure, impor
         assert page.context["exact"].is_empty
         text = page.content.decode()
         assert "Nothing found" in text
-        assert "your role does not open them" in text
+        assert "your role or your realms do not open them" in text
 
 
 def test_ids_of_another_realm_answer_as_if_there_were_none(
