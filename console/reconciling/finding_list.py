@@ -17,6 +17,7 @@ from console.masking import masked_name
 from conversations.currency import major_text
 from ledger.models import Finding, FindingEvent, StatementLine
 from ledger.querysets import standings
+from ledger.reconciliation.desk import may_take_the_statements_word
 from ledger.reconciliation.vocabulary import FindingKind, FindingState
 from ledger.vocabulary import Standing
 
@@ -189,6 +190,11 @@ class Shown:
     @property
     def is_suggested(self) -> bool:
         return self.is_open and bool(self.row.finding.facts.get("is_suggested"))
+
+    @property
+    def is_told_by_statement(self) -> bool:
+        """Whether the statement's word may be taken for the answer that the charge never had."""
+        return may_take_the_statements_word(self.row.finding)
 
 
 _SHOWN_FACTS: Final = {

@@ -44,6 +44,7 @@ def act_on_findings(request: HttpRequest) -> HttpResponse:
         "comment": (RightName.RESOLVE_FINDINGS, _comment),
         "confirm": (RightName.RESOLVE_FINDINGS, _confirm),
         "refuse": (RightName.RESOLVE_FINDINGS, _refuse_match),
+        "take": (RightName.RESOLVE_FINDINGS, _take_the_statements_word),
         "refund": (RightName.REQUEST_COMPENSATION, _ask_for_refund),
     }
     if request.POST.get("do") not in steps:
@@ -115,6 +116,12 @@ def _refuse_match(request: HttpRequest, ids: list[int]) -> None:
     for pk in ids:
         desk.decide_on_match(finding_id=pk, is_confirmed=False, user=staff_of(request), now=timezone.now())
     messages.success(request, "The two are apart in every run to come.")
+
+
+def _take_the_statements_word(request: HttpRequest, ids: list[int]) -> None:
+    for pk in ids:
+        desk.take_the_statements_word(finding_id=pk, user=staff_of(request), now=timezone.now())
+    messages.success(request, "The statement’s line has settled the charge.")
 
 
 def _ask_for_refund(request: HttpRequest, ids: list[int]) -> HttpResponse | None:

@@ -20,7 +20,7 @@ from ledger.models import (
     StatementLine,
 )
 from ledger.reconciliation.context import RunContext
-from ledger.reconciliation.movements import movements_of
+from ledger.reconciliation.movements import Movement, movements_of
 from ledger.reconciliation.vocabulary import FindingAction, FindingKind, FindingState, Resolution
 from ledger.services.compensating import left_of, request_compensation
 from ledger.services.settling import settle_effect
@@ -156,8 +156,39 @@ def decide_on_match(*, finding_id: int, is_confirmed: bool, user: User, now: dat
     return decision
 
 
+def may_take_the_statements_word(finding: Finding) -> bool:
+    """Whether a statement shows the money of a charge that the ledger has no answer for, or as failed."""
+    effect, facts = finding.effect, finding.facts
+    if finding.state != FindingState.OPEN or finding.kind != FindingKind.STATE_DIFFERS or effect is None:
+        return False
+    is_shown = (facts.get("movement"), facts.get("processor")) == (LineKind.CHARGE, LineStatus.DONE)
+    return is_shown and effect.state in (EffectState.PENDING, EffectState.FAILED)
+
+
+@transaction.atomic
+def take_the_statements_word(*, finding_id: int, user: User, now: datetime) -> Finding:
+    """Settle a charge by the statement that shows it: where the processor cannot be asked, or forgot.
+
+    Raises ConflictError where no statement shows its money, or the ledger has it as settled.
+    """
+    (finding,) = _lock([finding_id])
+    if not may_take_the_statements_word(finding):
+        raise ConflictError("nothing-to-take", "no statement settles its charge", place=f"F-{finding_id}")
+    _settle_by_statement(finding, user=user, now=now)
+    (settled,) = resolve_findings(
+        ids=[finding.pk],
+        resolution=Resolution.RECORDED,
+        reason="The charge was settled by the statement that shows it.",
+        user=user,
+        now=now,
+    )
+    return settled
+
+
 def _settle_by_statement(finding: Finding, *, user: User, now: datetime) -> None:
-    """Settle by all that the last run's statements say of the movement: a charge may be several rows."""
+    """Settle by all that the last run's statements say of the movement: a charge may be several rows,
+    and what a partial capture let go is none of it.
+    """
     context = RunContext(finding.last_run)
     told = movements_of([finding.reference], positions=context.positions)
     charges = (one for one in told if one.kind == LineKind.CHARGE and one.status == LineStatus.DONE)
@@ -165,6 +196,7 @@ def _settle_by_statement(finding: Finding, *, user: User, now: datetime) -> None
     if movement is None:
         raise NotFoundError("no-line", "no statement shows this movement", place=finding.reference)
     line = StatementLine.objects.get(pk=movement.line_id)
+    let_go = _let_go_of(movement, context)
     references = [(ReferenceKind.CHARGE, movement.reference)]
     if movement.intent_ref:
         references.append((ReferenceKind.INTENT, movement.intent_ref))
@@ -174,7 +206,7 @@ def _settle_by_statement(finding: Finding, *, user: User, now: datetime) -> None
         reference=movement.reference,
         status=line.said_kind,
         currency=movement.currency,
-        amount_minor=movement.amount_minor,
+        amount_minor=movement.amount_minor - let_go,
         occurred_at=movement.occurred_at,
         effect_id=finding.effect_id,
         outcome=EffectState.APPLIED,
@@ -184,6 +216,15 @@ def _settle_by_statement(finding: Finding, *, user: User, now: datetime) -> None
     if finding.effect_id is not None:
         actor = Actor(ActorKind.STAFF, str(user.pk))
         settle_effect(effect_id=finding.effect_id, seen=seen, actor=actor, now=now)
+
+
+def _let_go_of(charge: Movement, context: RunContext) -> int:
+    lines = StatementLine.objects.filter(
+        statement_id__in=context.positions, charge_ref=charge.reference, kind=LineKind.RELEASE, trouble=""
+    )
+    found = movements_of(lines.values_list("reference", flat=True), positions=context.positions)
+    releases = [one for one in found if (one.kind, one.charge_ref) == (LineKind.RELEASE, charge.reference)]
+    return -sum(one.moved_minor for one in releases)
 
 
 def _lock(ids: Collection[int]) -> list[Finding]:

@@ -241,6 +241,27 @@ def test_a_suggested_match_is_confirmed_on_its_page(finance, begins, statement, 
     assert (effect.state, effect.external_ref) == ("applied", "ch_9")
 
 
+def test_a_charge_without_an_answer_is_settled_by_the_statement_that_shows_it(
+    finance, log_in, begins, statement, run
+):
+    effect = begins()
+    run(statement(line("charge", "ch_9", 1900, effect=effect)))
+    finding = Finding.objects.get()
+    page = finance.get(f"/findings/{finding.pk}/").content.decode()
+    assert "Settle the charge by the statement" in page
+    assert act(log_in(RoleName.AUDITOR), finding, do="take", on=finding.pk).status_code == 403
+
+    act(finance, finding, do="take", on=finding.pk)
+
+    effect.refresh_from_db()
+    finding.refresh_from_db()
+    assert (effect.state, effect.external_ref) == ("applied", "ch_9")
+    assert (finding.state, finding.resolution) == ("resolved", "recorded")
+    assert (
+        "Settle the charge by the statement" not in finance.get(f"/findings/{finding.pk}/").content.decode()
+    )
+
+
 def test_the_csv_has_the_currencys_decimals_and_is_logged(finance, desk):
     response = finance.get("/findings/list.csv?currency=JPY")
     text = b"".join(response.streaming_content).decode("utf-8-sig")
