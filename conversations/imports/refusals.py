@@ -33,6 +33,17 @@ def _is_usage_record(value: dict[str, object]) -> bool:
     return "usage" in as_dict(value.get("message")) and "content" not in as_dict(value["message"])
 
 
+def _is_sharegpt(value: dict[str, object]) -> bool:
+    return any({"from", "value"} <= as_dict(said).keys() for said in as_list(value.get("conversations"))[:3])
+
+
+def _is_langchain(value: dict[str, object]) -> bool:
+    kind = value.get("type")
+    return value.get("lc") == 1 or (
+        kind in ("human", "ai", "system", "tool") and "content" in as_dict(value.get("data"))
+    )
+
+
 # The first that fits is said; the narrow ones stand first.
 _SIGNS: Final[Sequence[tuple[str, Callable[[dict[str, object]], bool]]]] = (
     ("a Chatbot UI export", _has("version", "history")),
@@ -52,6 +63,7 @@ _SIGNS: Final[Sequence[tuple[str, Callable[[dict[str, object]], bool]]]] = (
         "a list of users, which holds no conversations",
         lambda value: "email_address" in value or "phone_number" in value,
     ),
+    ("ShareGPT dialogues", _is_sharegpt),
     ("a Grok export", _has("conversations")),
     ("a Claude Design session", _has("project", "messages")),
     ("an Antigravity session", _has("cascadeId")),
@@ -64,7 +76,8 @@ _SIGNS: Final[Sequence[tuple[str, Callable[[dict[str, object]], bool]]]] = (
     ("a benchmark run's settings, which hold no conversations", _has("num_trials", "agent_info")),
     ("a business system's records, which hold no conversations", _has("orders", "users")),
     ("an ontology, which holds no conversations", _has("intents", "actions")),
-    ("LangChain messages", lambda value: value.get("lc") == 1),
+    ("LangChain messages", _is_langchain),
+    ("a browser's recording of its network (HAR)", lambda value: "entries" in as_dict(value.get("log"))),
     ("Vercel AI SDK messages", lambda value: isinstance(value.get("parts"), list) and "role" in value),
     ("provider webhook events", lambda value: value.get("object") == "event"),
 )

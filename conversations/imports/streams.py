@@ -25,6 +25,8 @@ HEAD_BYTES: Final = 1 << 20
 SAMPLE_RECORDS: Final = 500
 SAMPLE_BYTES: Final = 2 << 20
 _TEXT_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".traj"})
+# An archive, and one without anything in it.
+_ZIPS: Final = frozenset({b"PK\x03\x04", b"PK\x05\x06"})
 _BOM = b"\xef\xbb\xbf"
 # A zip member that claims more than this is refused before it is opened.
 MAX_MEMBER_BYTES: Final = 64 << 30
@@ -125,7 +127,7 @@ def open_documents(path: Path) -> Iterator[Document]:
     """Yield the documents of a file; RefusedFileError where it is none that can hold any."""
     with path.open("rb") as file:
         magic = file.read(4)
-    if magic == b"PK\x03\x04":
+    if magic in _ZIPS:
         yield from _zip_members(path)
     elif magic[:2] == b"\x1f\x8b":
         yield Document(name=path.name, open=lambda: _open_gzip(path))
@@ -143,7 +145,7 @@ def text_bytes(path: Path) -> int | None:
         magic = file.read(4)
     if magic[:2] == b"\x1f\x8b":
         return _gzipped_bytes(path)
-    if magic != b"PK\x03\x04":
+    if magic not in _ZIPS:
         return path.stat().st_size
     try:
         with zipfile.ZipFile(path) as archive:

@@ -28,6 +28,8 @@ class TableRow(NamedTuple):
 
 def is_table(head: bytes) -> bool:
     """Whether a text that nothing calls a table is one: three names or more, and as many cells below them."""
+    if b"\x00" in head[:_HEAD]:
+        return False
     text = io.StringIO(head[:_HEAD].decode("utf-8", "replace"), newline="")
     header = text.readline()
     text.seek(0)

@@ -7,6 +7,7 @@ recorder, which finds the conversations in them.
 """
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -22,6 +23,8 @@ from conversations.wire.literals import readable_copy
 from conversations.wire.shapes import WireError
 
 LABEL: Final = "recorded provider traffic"
+# How other providers name what generates: Gemini, Bedrock.
+_GENERATES: Final = re.compile(r":(?:stream)?generateContent|/(?:converse|invoke)\b", re.IGNORECASE)
 _PROVIDERS: Final = {"anthropic": Dialect.ANTHROPIC_MESSAGES}
 
 
@@ -141,7 +144,8 @@ def _dialect(value: dict[str, object], request_body: bytes) -> Dialect:
     if path:
         found = dialect_of_path(path)
         if found is None:
-            raise UnreadableError(f"no call to a model: {readable_copy(path[:120])}")
+            what = "a call in no dialect that we know" if _GENERATES.search(path) else "no call to a model"
+            raise UnreadableError(f"{what}: {readable_copy(path[:120])}")
         return found
     try:
         found = detect_dialect(request_body)

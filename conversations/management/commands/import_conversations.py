@@ -42,10 +42,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         realm = _realm(options["realm"])
         asked_by = asker(options["by"])
+        # Asked of all before the first goes in.
+        if missing := [str(path) for path in options["files"] if not path.is_file()]:
+            raise CommandError(f"{', '.join(missing)}: there is no such file")
         statuses = []
         for path in options["files"]:
-            if not path.is_file():
-                raise CommandError(f"{path}: there is no such file")
             recorded = self._import(path, realm, asked_by, options)
             self._print(path, recorded, is_long=options["all_remarks"])
             statuses.append(recorded.report.exit_status)

@@ -19,6 +19,9 @@ REFUSED = {
     "ABCD dialogues (human agents, no model)": lines({"convo_id": 1, "original": [], "delexed": []}),
     "Claude.ai projects, which hold no conversations": [{"uuid": "p", "is_private": False, "docs": []}],
     "benchmark tasks, which hold no conversations": lines({"id": "1", "evaluation_criteria": {}}),
+    "ShareGPT dialogues": [{"id": "x", "conversations": [{"from": "human", "value": "hi"}]}],
+    "LangChain messages": [{"type": "human", "data": {"content": "hi"}}],
+    "a browser's recording of its network (HAR)": {"log": {"version": "1.2", "entries": []}},
     "JSON of something else (colour, size)": {"colour": "red", "size": 3},
     "a CSV table of something else (order, amount)": "order,amount\n1,2\n",
     # A table without a header: what stands where its names should be may be what somebody said.
@@ -36,6 +39,19 @@ def test_another_format_is_refused_by_its_name(tmp_path, what):
         read_file(write(tmp_path, REFUSED[what], name))
 
     assert str(refusal.value) == what
+
+
+def test_bytes_that_are_no_text_are_no_table(tmp_path):
+    packed = b"a,b,c" + bytes(500) + b"\n1,2,3\n"
+
+    with pytest.raises(RefusedFileError, match="text, not JSON"):
+        read_file(write(tmp_path, packed, "dump.tar"))
+
+
+def test_an_archive_of_nothing_has_no_files(tmp_path):
+    zipfile.ZipFile(tmp_path / "empty.zip", "w").close()
+
+    assert list(open_documents(tmp_path / "empty.zip")) == []
 
 
 def test_a_damaged_archive_is_refused(tmp_path):

@@ -1,7 +1,7 @@
 """The command says what it did, and ends as it went."""
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from conversations.services.importing.report import ExitStatus
 from jobs.models import JobRun
@@ -32,3 +32,12 @@ def test_the_command_ends_with_one_where_all_was_refused(realm, tmp_path):
         call_command("import_conversations", str(write(tmp_path, "# no\n", "a.md")), account="c-7")
 
     assert ended.value.code == ExitStatus.REFUSED
+
+
+def test_a_file_that_is_not_there_is_said_before_any_goes_in(realm, tmp_path):
+    good = write(tmp_path, five(), "good.json")
+
+    with pytest.raises(CommandError, match=r"gone\.json: there is no such file"):
+        call_command("import_conversations", str(good), str(tmp_path / "gone.json"), account="c-7")
+
+    assert not JobRun.objects.exists()

@@ -142,3 +142,11 @@ def test_headers_that_are_none_tell_nothing(tmp_path, headers):
     (found,) = read_file(write(tmp_path, lines(record), "traffic.jsonl")).traffic
 
     assert (found.api_version, found.beta_headers, found.provider_request_id) == ("", "", "")
+
+
+def test_a_call_to_a_model_that_is_not_read_is_not_called_none(tmp_path):
+    path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent"
+
+    (broken,) = read_file(write(tmp_path, lines(call("{}", "{}", path=path)), "traffic.jsonl")).broken
+
+    assert broken.reason == f"a call in no dialect that we know: {path}"
