@@ -7,9 +7,9 @@ from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.urls import reverse
 
 from console.finance.repeats import Repeat, repeats_of
-from console.thread.links import page_url
 from conversations.models import Conversation, Generation, HeadMove, ToolCall
 from conversations.reads.path import path_seqs
 from ledger.models import (
@@ -104,8 +104,8 @@ class Chain:
         """The page that sets the abandoned branch beside the live one."""
         if self.standing != Standing.ABANDONED or self.conversation is None:
             return ""
-        address = page_url("console:compare", self.conversation.pk)
-        return f"{address}?a={self.effect.call_seq}&b={self.conversation.head_seq}" if address else ""
+        address = reverse("console:compare", args=[self.conversation.pk])
+        return f"{address}?a={self.effect.call_seq}&b={self.conversation.head_seq}"
 
 
 def read_chain(effect: ToolEffect) -> Chain:

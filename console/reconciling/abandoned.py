@@ -8,11 +8,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, F, Q, QuerySet, Sum
+from django.urls import reverse
 
 from access.actors import ActorKind
 from access.reach import Reach
 from console.finance.chain import names_of
-from console.thread.links import page_url
 from conversations.currency import major_text
 from conversations.models import Conversation, HeadMove
 from ledger.models import ToolEffect
@@ -127,13 +127,13 @@ def _row(
         and other.tool_name == effect.tool_name
         and (effect.conversation_id, head, other.call_seq) in known
     ]
-    address = page_url("console:compare", effect.conversation_id) if head else ""
+    address = reverse("console:compare", args=[effect.conversation_id])
     return Row(
         effect=effect,
         left_at=left,
         moved_by=_who(left, names),
         again=again,
-        compare_url=f"{address}?a={effect.call_seq}&b={head}" if address else "",
+        compare_url=f"{address}?a={effect.call_seq}&b={head}" if head else "",
     )
 
 

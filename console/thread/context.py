@@ -15,7 +15,7 @@ from console.frame import frame_context
 from console.markup.blocks import Sight
 from console.masking import masked_email, masked_name
 from console.opening import Opening
-from console.thread.links import base_url, page_url
+from console.thread.links import base_url
 from console.thread.page import PIECE, Asked, ConversationPage, Fold, Thread
 from console.thread.stay import hold_url, read_stay
 from console.titles import title_of
@@ -39,8 +39,8 @@ def page_context(
         "began_at": _began_at(conversation),
         "customer": masked_name(account.label) or account.external_id,
         "customer_email": masked_email(account.email) if account.email else "",
-        "account_url": page_url("console:account", account.pk),
-        "access_log_url": page_url("console:access-log") if may(request, RightName.READ_ACCESS_LOG) else "",
+        "account_url": reverse("console:account", args=[account.pk]),
+        "access_log_url": reverse("console:access-log") if may(request, RightName.READ_ACCESS_LOG) else "",
         "may_reveal": may(request, RightName.REVEAL_PERSONAL),
         "may_note": may(request, RightName.WRITE_NOTES),
         "zone": timezone.get_current_timezone_name(),
@@ -161,5 +161,5 @@ def _compare_url(page: ConversationPage) -> str:
     other = page.thread.path[-1] if page.thread.path and not page.is_live else leaves[-1]
     if other == head:
         return ""
-    address = page_url("console:compare", page.conversation.pk)
-    return f"{address}?{urlencode({'a': other, 'b': head})}" if address else ""
+    address = reverse("console:compare", args=[page.conversation.pk])
+    return f"{address}?{urlencode({'a': other, 'b': head})}"

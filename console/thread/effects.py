@@ -4,8 +4,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.urls import reverse
+
 from console.states import effect_state, look_of
-from console.thread.links import effect_url, message_url
+from console.thread.links import message_url
 from ledger.models import EffectUse, ToolEffect
 from ledger.vocabulary import EffectState, Standing
 
@@ -108,7 +110,7 @@ def _shown(effect: ToolEffect, *, is_live: bool) -> ShownEffect:
         id=effect.id,
         seq=effect.call_seq,
         call_id=effect.call_id,
-        url=effect_url(effect.id, conversation_id=effect.conversation_id, seq=effect.call_seq),
+        url=reverse("console:effect", args=[effect.id]),
         state=effect_state(effect),
         minor=effect.amount_minor if amount is None else amount,
         currency=effect.currency,

@@ -11,7 +11,6 @@ from django.urls import reverse
 
 from access.permissions import holds
 from access.rights import RightName
-from console.thread.links import page_url
 from conversations.models import Conversation
 from retention.blockers import Blocked
 from retention.standing import standing_of
@@ -71,11 +70,11 @@ def _reason(request: HttpRequest, blocker: Blocked) -> Reason:
     sees_effects = holds(request.user, RightName.READ_EFFECTS)
     url = what = ""
     if blocker.kind == Blocker.HOLD and holds(request.user, RightName.READ_RETENTION):
-        url, what = page_url("console:holds"), blocker.what
+        url, what = reverse("console:holds"), blocker.what
     elif blocker.kind == Blocker.OPEN_EFFECT and sees_effects:
-        url = page_url("console:effect", blocker.what)
+        url = reverse("console:effect", args=[blocker.what])
     elif blocker.kind == Blocker.FINDING and sees_effects:
-        url = page_url("console:finding", blocker.what)
+        url = reverse("console:finding", args=[blocker.what])
     elif blocker.kind == Blocker.DISPUTE and sees_effects:
         what = blocker.what
     return Reason(_WHILE[blocker.kind], url, what)
