@@ -1,8 +1,8 @@
 """A customer's conversation with a model, made up from a seed: what is asked, answered and called.
 
 The sizes are those of a busy support desk: texts of 100 to 800 bytes, tool
-payloads of 200 to 2,000, every call its own id. The script is neutral; the
-dialects' own JSON is written in `wire_clients`.
+payloads of 200 to 2,000, every call its own id. The script is neutral: `evidence.clients`
+writes it in a provider's own JSON.
 """
 
 import json

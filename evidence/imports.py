@@ -21,6 +21,8 @@ from evidence.import_oracles import compare_with_oracles
 from evidence.import_shapes import import_deep_and_wide
 
 KINDS = ("trajectories", "exports", "agent_sessions", "trees")
+# How a refusal begins that knows no name for what the file holds.
+NAMELESS = ("JSON of something else", "a CSV table of something else", "no JSON", "an empty file")
 MEMORY_MEGABYTES = 300
 
 
@@ -102,6 +104,8 @@ def _note_refusal(entry: dict, report: ImportReport, figures: Figures) -> None:
     figures.refused += 1
     (refusal,) = report.refused
     figures.holding_none += refusal.text.endswith(("no conversations", "not JSON"))
+    if refusal.text.startswith(NAMELESS):
+        figures.faults.append(f"{entry['file']}: refused without a name: {refusal.text}")
     print(f"{entry['file']}: refused: {refusal.text}")
 
 

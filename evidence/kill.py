@@ -71,6 +71,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", help="a part of a job's name")
     asked = parser.parse_args(arguments)
     names = [name for name in STORIES if (asked.only or "") in name]
+    if not names:
+        parser.error(f"--only: no job's name holds {asked.only!r}; there are {', '.join(STORIES)}")
     with tempfile.TemporaryDirectory() as folder, _places(Path(folder)) as places:
         return _prove(names, places, asked.runs)
 
