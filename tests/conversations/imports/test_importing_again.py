@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from conversations.drafts import MessageDraft, PartDraft
-from conversations.models import Conversation, HeadMove, Message, ToolCall
+from conversations.models import Conversation, Generation, HeadMove, Message, ToolCall
 from conversations.services.appending import append_message
 from conversations.services.importing.report import ExitStatus
 from conversations.vocabulary import CallStatus, PartType, Role
@@ -215,3 +215,44 @@ def test_another_branch_shown_in_an_export_of_the_same_moment_is_followed(import
 
     conversation = Conversation.objects.get()
     assert Message.objects.get(conversation=conversation, seq=conversation.head_seq).client_message_id == "b"
+
+
+def test_an_answer_that_was_imported_while_it_was_written_is_gone_on_with(imported):
+    def record(
+        kind: str, uuid: str, parent: str | None, content: object, **message: object
+    ) -> dict[str, object]:
+        said = {"role": kind, "content": content, **message}
+        return {"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": said}
+
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+    told = {"id": "msg_1", "model": "claude-x"}
+    records = [
+        record("user", "u", None, "go"),
+        record("assistant", "a1", "u", [{"type": "text", "text": "Looking."}], **told),
+        record("assistant", "a2", "a1", [{"type": "text", "text": "There."}], **told),
+        record("assistant", "a3", "a2", [call], **told),
+        record("user", "r", "a3", [result]),
+        record("assistant", "b", "r", [{"type": "text", "text": "Done."}], id="msg_2"),
+    ]
+
+    for count in (2, 3, 4, 6, 6):
+        report = imported(lines(*records[:count]), "s.jsonl", now=NOW + timedelta(minutes=count))
+
+    conversation = Conversation.objects.get()
+    messages = Message.objects.filter(conversation=conversation).order_by("seq")
+    assert list(messages.values_list("client_message_id", "parent_seq", "answers_seq")) == [
+        ("u", None, None),
+        ("a1", 1, None),
+        ("a1+1", 2, None),
+        ("a1+1+1", 3, None),
+        ("r", 4, 4),
+        ("b", 5, None),
+    ]
+    assert conversation.head_seq == 6
+    assert not conversation.has_fork
+    assert ToolCall.objects.get().status == CallStatus.SUCCEEDED
+    assert Generation.objects.filter(conversation=conversation).count() == 1
+    assert report.counts["conversations unchanged"] == 1
+    assert report.remarks == []
+    assert_well_formed(conversation.id)
