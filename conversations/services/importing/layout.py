@@ -104,7 +104,7 @@ def _says_otherwise(stored: StoredMessage, message: MessageDraft) -> bool:
 
 
 def _gained(stored: StoredMessage, message: MessageDraft) -> MessageDraft | None:
-    """What a message has gained behind what is stored of it; None where it has not, or says something else."""
+    """What a message has gained behind what is stored of it; None where it gained nothing or says another."""
     before = stored.draft.parts
     if stored.lost_parts or stored.draft.role != message.role or len(before) >= len(message.parts):
         return None
