@@ -35,6 +35,7 @@ TROUBLES: Final = {
     ),
     "raw_is_gone": "Its text was taken away by retention, so it cannot be worked on again.",
 }
+_LONGEST_ID: Final = 255
 _ANSWERED: Final = (("false", "Waits for an answer"), ("true", "Answered"))
 
 
@@ -59,7 +60,7 @@ class EventFilter(django_filters.FilterSet):
     has_trouble = django_filters.BooleanFilter(method="by_trouble")
     is_waiting = django_filters.BooleanFilter(field_name="processed_at", lookup_expr="isnull")
     type = django_filters.CharFilter(max_length=128, label="Type")
-    event_id = django_filters.CharFilter(max_length=255)
+    event_id = django_filters.CharFilter(max_length=_LONGEST_ID)
 
     class Meta:
         model = WebhookEvent
@@ -142,7 +143,13 @@ def question_groups(query: QueryDict) -> list[FilterGroup]:
 def event_groups(query: QueryDict) -> list[FilterGroup]:
     yes_no = (("true", "In trouble"), ("false", "No trouble"))
     waiting = (("true", "Not worked on yet"), ("false", "Worked on"))
-    return [
+    groups = [
         filter_group(query=query, name="has_trouble", title="trouble", options=yes_no),
         filter_group(query=query, name="is_waiting", title="work", options=waiting),
     ]
+    if event_id := query.get("event_id", "")[:_LONGEST_ID]:
+        # Where the search box leads; the way back to the others is to lift it.
+        groups.append(
+            filter_group(query=query, name="event_id", title="event", options=[(event_id, event_id)])
+        )
+    return groups
