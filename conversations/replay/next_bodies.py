@@ -43,8 +43,8 @@ def next_body_at(
     """Return the body for going on from the leaf, in the dialect of the path's last attempt or in another.
 
     The last attempt on the path gives model, preamble, tools and parameters, on a
-    path without one the conversation's last; where none speaks that dialect,
-    `model` must be named and nothing else is set.
+    path without one the conversation's last. Where none speaks that dialect nothing but the model is
+    set: `model`, or that of the last answer on the path that was imported with its dialect and model.
     Raises NotReplayableError where a message's bytes are gone or nothing says
     which model to ask.
     """
@@ -52,7 +52,11 @@ def next_body_at(
     path = read_path(conversation_id=conversation_id, leaf_seq=leaf_seq)
     if not path:
         raise NotReplayableError("there is no such message", place=place)
-    terms = _terms(conversation_id, path, dialect) or _bare_terms(dialect, model, place)
+    terms = _terms(conversation_id, path, dialect)
+    if terms is None:
+        if dialect is None or not model:
+            dialect, model = _named(conversation_id, path, dialect, model)
+        terms = _bare_terms(dialect, model, place)
     sent = [message for message in path if message.seq > (terms.base_seq or 0)]
     refuse_lost(sent, place)
     return _compose(terms, sent)
@@ -123,6 +127,33 @@ ORDER BY
     g.number DESC
 LIMIT 1
 """
+
+
+NAMED_TERMS = """
+SELECT g.dialect, coalesce(nullif(g.served_model, ''), g.requested_model) AS model
+FROM conversations_generation g
+WHERE g.conversation_id = %(conversation)s AND g.message_seq = ANY(%(seqs)s::int[]) AND g.dialect <> ''
+    AND (%(dialect)s::text IS NULL OR g.dialect = %(dialect)s::text)
+    AND coalesce(nullif(g.served_model, ''), g.requested_model) !~ '^(<|$)'
+ORDER BY g.message_seq DESC, g.number DESC LIMIT 1
+"""
+
+
+def _named(
+    conversation_id: UUID, path: Sequence[StoredMessage], dialect: Dialect | None, model: str
+) -> tuple[Dialect | None, str]:
+    """Fill in what an imported answer tells of its dialect and model; `<...>` stands for no model at all."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            NAMED_TERMS,
+            {
+                "conversation": conversation_id,
+                "seqs": [message.seq for message in path],
+                "dialect": dialect.value if dialect else None,
+            },
+        )
+        row = cursor.fetchone()
+    return (dialect, model) if row is None else (Dialect(row[0]), model or row[1])
 
 
 def _bare_terms(dialect: Dialect | None, model: str, place: str) -> Terms:

@@ -14,6 +14,7 @@ from conversations.imports.drafting import as_dict, as_list, as_text, moment_of,
 from conversations.imports.reading import digest_ref, quarantined, read_each, ref
 from conversations.imports.streams import Document, Record
 from conversations.imports.trouble import Broken, UnreadableError
+from conversations.vocabulary import Role
 from conversations.wire.shapes import WireError
 
 LABEL: Final = "OpenAI-style dialogues"
@@ -99,7 +100,7 @@ def _conversation(record: Record, occurrences: dict[str, int]) -> ImportedConver
     key = as_text(fields.get("id")) or as_text(fields.get("conversation_id"))
     conversation = ImportedConversation(
         external_ref=ref(_KEY, key) if key else digest_ref(_KEY, record.raw, occurrences),
-        nodes=_nodes(cut.drafts, cut.links),
+        nodes=_nodes(cut.drafts, cut.links, model=as_text(fields.get("model"))),
         title=title_of(fields.get("title")),
         started_at=moment_of(fields.get("created_at")) or moment_of(fields.get("timestamp")),
         model=as_text(fields.get("model")),
@@ -118,7 +119,7 @@ def _conversation(record: Record, occurrences: dict[str, int]) -> ImportedConver
 
 
 def _nodes(
-    drafts: Sequence[MessageDraft | Unreadable], links: Sequence[tuple[str, str]] | None
+    drafts: Sequence[MessageDraft | Unreadable], links: Sequence[tuple[str, str]] | None, *, model: str
 ) -> list[ImportedNode]:
     """Hang the messages as they name one another, else as a line."""
     nodes: list[ImportedNode] = []
@@ -129,7 +130,8 @@ def _nodes(
         if isinstance(draft, Unreadable):
             nodes.append(quarantined(source_id, parent, draft.raw, draft.reason))
         else:
-            nodes.append(ImportedNode(source_id, parent, message=draft))
+            said_by = model if draft.role == Role.ASSISTANT else ""
+            nodes.append(ImportedNode(source_id, parent, message=draft, model=said_by))
         before = source_id
     return nodes
 

@@ -132,6 +132,25 @@ def test_the_next_body_of_a_dialogue_is_ready_to_be_sent(realm, tmp_path):
     assert (body["model"], body["messages"]) == ("gpt-x", messages)
 
 
+def test_the_next_body_goes_to_the_model_that_imported_answers_name(realm, tmp_path):
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    told = [
+        {"id": "named", "model": "gpt-x", "messages": messages},
+        {"id": "none", "model": "<synthetic>", "messages": messages},
+    ]
+    path = write(tmp_path, lines(*told), "train.jsonl")
+    import_file(path=path, realm=realm, actor=IMPORTER, now=NOW, account="c-1")
+    named, none = (Conversation.objects.filter(external_ref=f"openai:{key}") for key in ("named", "none"))
+
+    (line,) = export_next_bodies(named)
+    (other,) = export_next_bodies(named, dialect=Dialect.ANTHROPIC_MESSAGES, model="claude-x")
+    (refused,) = export_next_bodies(none)
+
+    assert json.loads(json.loads(line)["body"])["model"] == "gpt-x"
+    assert json.loads(json.loads(other)["body"])["model"] == "claude-x"
+    assert isinstance(refused, ExportFailure)
+
+
 def test_what_cannot_be_sent_is_named(conversation):
     assert list(export_next_bodies(Conversation.objects.all())) == [
         ExportFailure(str(conversation.pk), "a conversation without messages")
