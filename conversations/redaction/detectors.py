@@ -42,7 +42,8 @@ _DOTTED = re.compile(r"(?<![\d.])\d{4}(?:\.\d{4}){3}(?!\.?\d)")
 # What nearly every text lacks is asked first: it costs a twentieth of looking for whole secrets.
 _MAY_BE_CARD = re.compile(rf"\d(?:(?:{_BETWEEN}{{1,2}}|\.)?\d){{12}}")
 # How cards are printed; in this form one is known beside a security code or a date.
-_PRINTED = ((4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (16,), (15,), (14,), (19,))
+_PRINTED = ((4, 4, 4, 4, 3), (4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (16,), (15,), (14,), (19,))
+_SHORTEST, _LONGEST = 13, 19
 _MOST_GROUPS_BEFORE, _MOST_GROUPS_BEHIND, _LONGEST_BESIDE = 1, 3, 4
 
 
@@ -50,16 +51,42 @@ def find_cards(text: str) -> Iterator[Span]:
     if not _MAY_BE_CARD.search(text):
         return
     for match in _DIGITS.finditer(text):
-        groups = [(match.start() + group.start(), group[0]) for group in _GROUP.finditer(match[0])]
-        for first, last in _may_be_cards([len(digits) for _, digits in groups]):
-            number = _plain("".join(digits for _, digits in groups[first:last]))
-            if is_card_number(number):
-                start, end = groups[first][0], groups[last - 1][0] + len(groups[last - 1][1])
-                yield Span(SecretKind.CARD, start, end)
-                break
+        groups = list(_GROUP.finditer(match[0]))
+        for first, last in _cards_among([_plain(group[0]) for group in groups]):
+            start, end = groups[first].start(), groups[last - 1].end()
+            yield Span(SecretKind.CARD, match.start() + start, match.start() + end)
     for match in _DOTTED.finditer(text):
         if is_card_number(_plain(match[0].replace(".", ""))):
             yield Span(SecretKind.CARD, match.start(), match.end())
+
+
+def _cards_among(groups: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the stretches that are cards: one with little beside it, else a row, else those in one piece."""
+    for first, last in _may_be_cards([len(digits) for digits in groups]):
+        if is_card_number("".join(groups[first:last])):
+            return [(first, last)]
+    return _row_of_cards(groups) or [
+        (place, place + 1)
+        for place, digits in enumerate(groups)
+        if _SHORTEST <= len(digits) <= _LONGEST and is_card_number(digits)
+    ]
+
+
+def _row_of_cards(groups: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the cards of a row that holds nothing but cards, each as it is printed; else none."""
+    row: list[tuple[int, int]] = []
+    place = 0
+    while place < len(groups):
+        for printed in _PRINTED:
+            end = place + len(printed)
+            card = groups[place:end]
+            if tuple(map(len, card)) == printed and is_card_number("".join(card)):
+                row.append((place, end))
+                place = end
+                break
+        else:
+            return []
+    return row
 
 
 def _may_be_cards(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -67,7 +94,7 @@ def _may_be_cards(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
 
     Any stretch of a long row of numbers would be taken for a card too often.
     """
-    if 13 <= sum(lengths) <= 19:
+    if _SHORTEST <= sum(lengths) <= _LONGEST:
         yield 0, len(lengths)
     for first in range(min(_MOST_GROUPS_BEFORE + 1, len(lengths))):
         for printed in _PRINTED:

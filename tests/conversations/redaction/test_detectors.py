@@ -57,6 +57,23 @@ def test_a_card_number_beside_its_date_or_its_code(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "cards"),
+    [
+        ("4242424242424242 378282246310005", ["4242424242424242", "378282246310005"]),
+        ("4242 4242 4242 4242 3782 822463 10005", ["4242 4242 4242 4242", "3782 822463 10005"]),
+        (
+            "6205 5000 0000 0000 004 4242 4242 4242 4242 5555555555554444",
+            ["6205 5000 0000 0000 004", "4242 4242 4242 4242", "5555555555554444"],
+        ),
+        ("2026-03-09 4242424242424242 2026-03-10 5555555555554444", ["4242424242424242", "5555555555554444"]),
+        ("1234567890123456 4242424242424242", ["4242424242424242"]),
+    ],
+)
+def test_several_cards_with_mere_blanks_between(text, cards):
+    assert found(f"try {text} please") == [("card", card) for card in cards]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "order 4242424242424241",  # the check digit is wrong
@@ -70,6 +87,7 @@ def test_a_card_number_beside_its_date_or_its_code(text):
         "4242424242424242.5",
         "1881 1024 4242 4242 4242 4242 1001 1002 1003 1004",  # a row of a table
         "4242\n4242\n4242\n4242",  # a column of one
+        "4242 4242 4242 4242 1001 1002 1003 1004 5555 5555 5555 4444",  # another row: not all of it are cards
     ],
 )
 def test_numbers_that_are_no_cards_stay(text):
