@@ -115,6 +115,8 @@ class StatementLine(models.Model):
             models.Index(fields=["charge_ref"], name="line_charge", condition=~Q(charge_ref="")),
             # Two charges under one effect's mark.
             models.Index(fields=["effect_mark"], name="line_effect", condition=Q(effect_mark__isnull=False)),
+            # Two charges under one key, where the metadata name no effect.
+            models.Index(fields=["key_mark"], name="line_key", condition=~Q(key_mark="")),
             # The page of what could not be read.
             models.Index(fields=["statement", "number"], name="line_trouble", condition=~Q(trouble="")),
             # Deleting raw bodies empties this.

@@ -156,7 +156,9 @@ def _read_siblings(known: Known, context: RunContext, every: Sequence[Movement])
         if kind == ReferenceKind.CHARGE
     }
     lines = StatementLine.objects.filter(
-        among_filled("charge_ref", charges) | Q(among_ids("effect_mark", known.effects)),
+        among_filled("charge_ref", charges)
+        | Q(among_ids("effect_mark", known.effects))
+        | among_filled("key_mark", known.by_key),
         statement_id__in=context.positions,
         trouble="",
         kind__in=[LineKind.CHARGE, LineKind.REFUND, LineKind.RELEASE],
@@ -172,5 +174,6 @@ def _read_siblings(known: Known, context: RunContext, every: Sequence[Movement])
         if movement.kind not in (LineKind.CHARGE, LineKind.REFUND, LineKind.RELEASE):
             continue
         owner = owners.get(movement.charge_ref) or owners.get(movement.reference) or movement.effect_mark
+        owner = owner or known.by_key.get(movement.key_mark)
         if owner in known.effects:
             known.of_effect.setdefault(owner, []).append(movement)

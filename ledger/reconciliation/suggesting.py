@@ -3,7 +3,8 @@
 from datetime import timedelta
 from uuid import UUID
 
-from ledger.models import StatementLine
+from ledger.arrays import among_filled, among_ids
+from ledger.models import StatementLine, ToolEffect
 from ledger.reconciliation.as_of import EffectAsOf, effects_as_of
 from ledger.reconciliation.context import RunContext
 from ledger.reconciliation.knowing import Known
@@ -51,6 +52,9 @@ def _pending(context: RunContext) -> list[EffectAsOf]:
     taken: set[UUID | None] = set(run.rows.filter(effect_id__in=ids).values_list("effect_id", flat=True))
     marked = StatementLine.objects.filter(statement_id__in=context.positions, effect_mark__in=ids)
     taken |= set(marked.values_list("effect_mark", flat=True))
+    keys = dict(ToolEffect.objects.filter(among_ids("id", ids)).values_list("idempotency_key", "pk"))
+    keyed = StatementLine.objects.filter(among_filled("key_mark", keys), statement_id__in=context.positions)
+    taken |= {keys[key] for key in keyed.values_list("key_mark", flat=True)}
     free = [effect_id for effect_id in ids if effect_id not in taken]
     return [
         effect

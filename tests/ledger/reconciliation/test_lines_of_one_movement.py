@@ -128,3 +128,20 @@ def test_of_two_effects_equally_near_none_is_suggested(statement, run, begins):
     done = run(statement(line("charge", "ch_9", 1900)))
 
     assert done.rows.get(reference="ch_9").matched_by == "nothing"
+
+
+@pytest.mark.parametrize("lines_at_once", [1, 2000])
+def test_two_charges_that_bear_only_the_key_are_both_kept(take, run, begins, lines_at_once):
+    """The first in time is the charge, whichever stands first."""
+    effect = begins(amount=2400)
+    later = f"{NOW + timedelta(hours=20):%Y-%m-%d %H:%M:%S}"
+    row = "{0},{1},24.00,0.00,usd,true,Paid,{2},{3}"
+    rows = (
+        row.format("ch_71", later, "pi_71", effect.idempotency_key),
+        row.format("ch_70", AT, "pi_70", effect.idempotency_key),
+    )
+
+    done = run(take(f"{PAYMENTS},counterfoil_key (metadata)", *rows), lines_at_once=lines_at_once)
+
+    assert found(done) == [("contradiction", "ch_71", 2400), ("state_differs", "ch_70", 2400)]
+    assert tied(done) == {"usd": (0, 4800, 4800, 0)}
