@@ -10,7 +10,7 @@ sees the other. An event looks for those that wait only once it waits no more it
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -69,16 +69,26 @@ def parse(body: bytes) -> dict[str, Any]:
 
 
 def take_in_event(
-    *, processor: str, body: bytes, now: datetime, source: EvidenceSource = EvidenceSource.WEBHOOK
+    *,
+    processor: str,
+    body: bytes,
+    now: datetime,
+    source: EvidenceSource = EvidenceSource.WEBHOOK,
+    place: int = 0,
 ) -> TakenIn:
-    """Keep the bytes and the row of an event; a second delivery only counts. ValueError where it is none."""
+    """Keep the bytes and the row of an event; a second delivery only counts. ValueError where it is none.
+
+    `place` is where it stood in a list of the newest first: its key comes before those of newer ones, so
+    that whoever goes through them by key begins with the oldest.
+    """
     read = reader_for(processor).read_event(parse(body))
     known = WebhookEvent.objects.filter(processor=processor, event_id=read.event_id)
     if source == EvidenceSource.WEBHOOK and known.update(deliveries=F("deliveries") + 1):
         return TakenIn(known.get(), is_new=False)
     try:
         with transaction.atomic():
-            return TakenIn(_write(processor, body, read, source=source, now=now), is_new=True)
+            written = _write(processor, body, read, source=source, now=now, place=place)
+            return TakenIn(written, is_new=True)
     except IntegrityError as error:
         if constraint_of(error) != "ledger_webhook_once_per_event":
             raise
@@ -88,11 +98,11 @@ def take_in_event(
 
 
 def _write(
-    processor: str, body: bytes, read: ReadEvent, *, source: EvidenceSource, now: datetime
+    processor: str, body: bytes, read: ReadEvent, *, source: EvidenceSource, now: datetime, place: int
 ) -> WebhookEvent:
     raw_id = keep_raw_body(body=body, raw_class=RawClass.WEBHOOK, now=now, place=read.event_id)
     return WebhookEvent.objects.create(
-        id=mint_id(now),
+        id=mint_id(now - timedelta(milliseconds=place)),
         processor=processor,
         event_id=read.event_id[:255],
         type=read.type[:128],

@@ -52,9 +52,13 @@ def take_in_window(
     adapter = adapter_for(processor)
     if adapter is None:
         return
-    for event in adapter.events(since=since, until=until):
+    for place, event in enumerate(adapter.events(since=since, until=until)):
         yield events.take_in_event(
-            processor=processor, body=events.as_body(event), now=now, source=EvidenceSource.EVENTS
+            processor=processor,
+            body=events.as_body(event),
+            now=now,
+            source=EvidenceSource.EVENTS,
+            place=place,
         )
 
 

@@ -7,12 +7,13 @@ from jobs.models import JobRun
 from jobs.services.starting import start_job
 from jobs.services.steering import free_abandoned
 from ledger.models import Compensation, ToolEffect, WebhookEvent
+from ledger.processors import adapter_for
 from ledger.processors.protocol import ProcessorUnreachableError
 from ledger.processors.stripe.adapter import StripeAdapter
 from ledger.services import duties, events
 from ledger.services.compensating import approve_compensation, request_compensation
 from ledger.services.events import take_in_event
-from ledger.services.pulling import pull, window
+from ledger.services.pulling import pull, take_in_window, window
 from tests.ledger.stripe_events import charge as charge_object
 from tests.ledger.stripe_events import event
 
@@ -60,6 +61,22 @@ def test_a_second_pull_brings_nothing_new(unheard, clock):
 
     assert pulled(clock)["new"] == 0
     assert unheard.moves.count() == moves
+
+
+def test_events_that_are_taken_in_together_are_worked_on_oldest_first(unheard, clock, processor):
+    """A list begins with the newest; keys of one moment would be in no order."""
+    processor.pull("refunds", {"charge": processor.books()["charges"][0]["id"], "amount": 500})
+    until = clock() + timedelta(seconds=2)
+    listed = [
+        event["id"] for event in adapter_for("stripe").events(since=until - timedelta(hours=1), until=until)
+    ]
+
+    for _ in take_in_window(processor="stripe", since=until - timedelta(hours=1), until=until, now=until):
+        pass
+
+    assert len(listed) > 3
+    by_key = WebhookEvent.objects.order_by("pk").values_list("event_id", flat=True)
+    assert list(by_key) == listed[::-1]
 
 
 def test_a_refund_made_in_the_dashboard_is_found(paid, clock, processor):
