@@ -7,7 +7,7 @@ order number of sixteen digits stays, unless it is a card number too.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conversations.vocabulary import SecretKind
 
@@ -22,14 +22,16 @@ class Span:
 
 
 def find_secrets(text: str, *, kinds: frozenset[SecretKind]) -> list[Span]:
-    """Return the spans of these kinds from left to right; of two that overlap, the one that begins first."""
-    found = sorted(
-        (span for kind in kinds for span in DETECTORS[kind](text)), key=lambda span: (span.start, -span.end)
-    )
+    """Return the spans of these kinds from left to right; those that overlap are one."""
+    # In the detectors' own order, not the set's: a token that two of them find always gets the same mark.
+    spans_found = (span for kind, find in DETECTORS.items() if kind in kinds for span in find(text))
+    found = sorted(spans_found, key=lambda span: (span.start, -span.end))
     spans: list[Span] = []
     for span in found:
         if not spans or span.start >= spans[-1].end:
             spans.append(span)
+        elif span.end > spans[-1].end:
+            spans[-1] = replace(spans[-1], end=span.end)
     return spans
 
 

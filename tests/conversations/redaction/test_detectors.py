@@ -173,3 +173,17 @@ def test_only_the_kinds_that_are_asked_for():
     assert [(span.kind, cut.text[span.start : span.end]) for span in cut.spans] == [
         ("iban", "[cut: bank account]")
     ]
+
+
+def test_of_two_secrets_that_overlap_nothing_stays():
+    key = "-----BEGIN PRIVATE" + " KEY-----\nMIIE\n-----END PRIVATE" + " KEY-----"
+
+    assert cut_text(f"Bearer 0123456789abcdef{key}.", kinds=ALL).text == "Bearer [cut: token]."
+
+
+@pytest.mark.parametrize("kinds", [list(SecretKind), list(SecretKind)[::-1]])
+def test_a_token_that_two_detectors_find_gets_the_same_mark_each_time(kinds):
+    """A set's order differs from process to process, and what is sent again is compared after cutting."""
+    token = "sk-" + "ant-" + "api03-abcdefghijklmnopqrstuvwx"
+
+    assert cut_text(f"Bearer {token}", kinds=kinds).text == "Bearer [cut: key]"
