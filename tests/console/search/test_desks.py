@@ -260,6 +260,7 @@ def test_the_beginning_of_an_id_of_a_desk_finds_it(log_in, compared, hold, erasu
     assert ("Statement", digest) in begin_so(digest[:11])
 
 
+@pytest.mark.schema
 @pytest.mark.parametrize(
     "probes",
     [

@@ -105,6 +105,7 @@ def test_an_end_of_another_realm_or_of_what_no_right_opens_is_not_found(
     assert ending(log_in(RoleName.PRIVACY_OFFICER, name="quentin"), ends[1]) == [("Legal hold", str(hold.pk))]
 
 
+@pytest.mark.schema
 def test_the_function_tells_a_reader_no_key_of_another_realm(talk, realm):
     elsewhere = Realm.objects.create(slug="elsewhere", name="Elsewhere", created_at=NOW)
     asked = "SELECT whole FROM console_ids_ending_so(%s, %s, %s, 9)"
@@ -120,6 +121,7 @@ def test_the_function_tells_a_reader_no_key_of_another_realm(talk, realm):
     assert told(Reach(sees_all=True), [elsewhere.pk]) == []
 
 
+@pytest.mark.schema
 def test_every_branch_of_the_function_walks_an_index(talk):
     with connection.cursor() as cursor:
         cursor.execute("SELECT prosrc FROM pg_proc WHERE proname = 'console_ids_ending_so'")
