@@ -16,10 +16,8 @@ urlpatterns = [
     path("admin/logout/", SignOut.as_view()),
     path("admin/", admin.site.urls),
     path("api/", include((api_urls, "api"))),
-    path("", include("retention.urls")),
     path("", include("ledger.urls")),
     path("", include("access.urls")),
-    path("", include("jobs.urls")),
     path("", include("console.urls")),
 ]
 
