@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models.expressions import CombinedExpression
 from django.urls import reverse
 
 from access.reach import Reach
@@ -14,7 +15,7 @@ from console.home.waiting import Asked, Waiting, is_older, size_of, sums_of
 from ledger.models import Compensation, Dispute, Finding, ToolEffect
 from ledger.querysets import abandoned, not_paid_back
 from ledger.reconciliation.vocabulary import FindingState
-from ledger.vocabulary import CompensationState, EffectState
+from ledger.vocabulary import CompensationState, EffectState, Operation
 
 # An answer that has not come for a day is late: processors' own retries end before.
 _UNKNOWN_LATE: Final = timedelta(days=1)
@@ -65,12 +66,12 @@ def _disputes(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
 
 def _abandoned_charges(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
     return _money(
-        abandoned(ToolEffect.objects.filter(reach.within("realm_id"))),
+        abandoned(ToolEffect.objects.filter(reach.within("realm_id"), operation=Operation.CHARGE)),
         "Applied charges on abandoned branches",
         since="requested_at",
         url=reverse("console:abandoned"),
         step="Review",
-        amount="amount_settled_minor",
+        amount=F("amount_settled_minor") - F("amount_compensated_minor"),
     )
 
 
@@ -122,7 +123,7 @@ def _money(
     url: str,
     step: str,
     is_late: Callable[[datetime | None], bool] = lambda oldest: False,
-    amount: str = "amount_minor",
+    amount: str | CombinedExpression = "amount_minor",
 ) -> Iterator[Waiting]:
     """Yield the line of what waits, with its sums; none where nothing does."""
     count, oldest = size_of(waiting, since)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Min, QuerySet, Sum
+from django.db.models.expressions import CombinedExpression
 
 from access.reach import Reach
 
@@ -33,7 +34,7 @@ def size_of(rows: QuerySet[Any], moment: str) -> tuple[int, datetime | None]:
     return found["count"], found["oldest"]
 
 
-def sums_of(rows: QuerySet[Any], amount: str) -> list[tuple[int, str]]:
+def sums_of(rows: QuerySet[Any], amount: str | CombinedExpression) -> list[tuple[int, str]]:
     sums = rows.order_by().values_list("currency").annotate(total=Sum(amount)).order_by("-total")
     return [(int(total), currency) for currency, total in sums if total and currency]
 

@@ -22,7 +22,7 @@ from ledger.vocabulary import EffectState, Operation
 
 CSV_HEADER: Final = (
     *("effect", "realm", "account", "conversation", "message", "tool", "processor's id", "currency"),
-    *("settled", "given back", "left", "charged", "head moved", "moved by", "charged again"),
+    *("settled", "given back", "left", "charged", "head moved", "moved by", "charged again", "operation"),
 )
 AGES: Final = (("day", "Up to a day", 1), ("week", "Up to a week", 7), ("month", "Up to 30 days", 30))
 OLDER: Final = ("older", "Older")
@@ -32,7 +32,7 @@ _BATCH: Final = 200
 
 @dataclass(slots=True)
 class Band:
-    """Abandoned charges of one age: how many, and what each currency adds up to."""
+    """Abandoned effects of one age: how many, and what was left of the charges in each currency."""
 
     label: str
     number: int = 0
@@ -50,6 +50,10 @@ class Row:
     compare_url: str
 
     @property
+    def is_charge(self) -> bool:
+        return self.effect.operation == Operation.CHARGE
+
+    @property
     def left_minor(self) -> int:
         return (self.effect.amount_settled_minor or 0) - self.effect.amount_compensated_minor
 
@@ -60,7 +64,10 @@ def listed(reach: Reach) -> QuerySet[ToolEffect]:
 
 
 def bands(effects: QuerySet[ToolEffect], *, now: datetime) -> list[Band]:
-    """Sum up by age and currency, in one query."""
+    """Sum up by age and currency, in one query.
+
+    A refund that a tool made on such a branch is one of them; its money is no charge's.
+    """
     edges = [now - timedelta(days=days) for _, _, days in AGES]
     conditions = [
         Q(settled_at__gt=edges[0]),
@@ -72,14 +79,14 @@ def bands(effects: QuerySet[ToolEffect], *, now: datetime) -> list[Band]:
     asked: dict[str, Any] = {}
     for place, condition in enumerate(conditions):
         asked[f"number_{place}"] = Count("pk", filter=condition)
-        asked[f"left_{place}"] = Sum(left, filter=condition)
+        asked[f"left_{place}"] = Sum(left, filter=condition & Q(operation=Operation.CHARGE))
     found = [Band(label) for label in (*(label for _, label, _ in AGES), OLDER[1])]
     sums: Iterable[Any] = effects.order_by().values("currency").annotate(**asked).order_by("currency")
     for row in sums:
         for place, band in enumerate(found):
             band.number += row[f"number_{place}"]
-            if row[f"number_{place}"] and row["currency"]:
-                band.amounts[row["currency"]] = int(row[f"left_{place}"] or 0)
+            if row[f"left_{place}"] is not None and row["currency"]:
+                band.amounts[row["currency"]] = int(row[f"left_{place}"])
     return found
 
 
@@ -204,5 +211,5 @@ def _cells(row: Row) -> tuple[Any, ...]:
         major_text(effect.amount_settled_minor or 0, effect.currency),
         major_text(effect.amount_compensated_minor, effect.currency),
         *(major_text(row.left_minor, effect.currency), effect.settled_at),
-        *(row.left_at.moved_at if row.left_at else None, row.moved_by, bool(row.again)),
+        *(row.left_at.moved_at if row.left_at else None, row.moved_by, bool(row.again), effect.operation),
     )

@@ -7,11 +7,15 @@ import pytest
 
 from access.models import AccessEntry, Realm
 from access.rights import RoleName
+from conversations.models import Conversation
 from conversations.services.heads import switch_head
+from ledger.services.sending import mark_sent
+from ledger.services.settling import settle_effect
+from ledger.vocabulary import ReferenceKind
 from tests.console.conftest import CUSTOMER, NOW
 from tests.ledger.conftest import Talk
 from tests.ledger.reconciliation.conftest import begins, charge_card, pays, register, staff
-from tests.ledger.seen import AGENT
+from tests.ledger.seen import AGENT, charged
 
 __all__ = ["begins", "charge_card", "pays", "register", "staff"]
 
@@ -89,6 +93,29 @@ def test_totals_stand_apart_by_currency(finance, leave):
     older = page.context["bands"][-1]
     assert (older.number, older.amounts) == (2, {"usd": 1900, "jpy": 5800})
     assert [band.number for band in page.context["bands"][:-1]] == [0, 0, 0]
+
+
+def test_a_refund_that_a_tool_made_there_is_listed_and_no_charge(finance, leave, register):
+    left, _ = leave("ch_1")
+    talk = Talk(Conversation.objects.get(pk=left.conversation_id))
+    edited = talk.says("Buy plan B")
+    register("give_back", operation="refund", amount_path="", currency_path="")
+    answered = talk.answers(left.call_id, below=left.call_seq)
+    call = talk.calls("toolu_r", name="give_back", arguments="{}", below=answered)
+    refund = talk.begins(call, "toolu_r").effect
+    mark_sent(effect_id=refund.pk, now=NOW)
+    seen = charged("re_1", amount_minor=500, references=[(ReferenceKind.REFUND, "re_1")], effect_id=refund.pk)
+    settle_effect(effect_id=refund.pk, seen=seen, actor=AGENT, now=NOW)
+    switch_head(conversation_id=talk.id, seq=edited, actor=CUSTOMER, now=NOW)
+
+    page = finance.get("/abandoned/")
+    home = finance.get("/").content.decode()
+
+    older = page.context["bands"][-1]
+    assert (older.number, older.amounts) == (2, {"usd": 1900})
+    assert b"no charge" in page.content
+    assert "19.00" in home
+    assert "24.00" not in home
 
 
 def test_queries_do_not_grow_with_the_charges(finance, leave, django_assert_num_queries):
