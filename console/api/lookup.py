@@ -62,9 +62,10 @@ class PlaceAnswer(serializers.Serializer):
         help_text="Of findings, runs, statements, holds and erasure requests: their own id (of an alert, its"
         " run’s; of a line, its statement’s); else empty."
     )
-    label = serializers.CharField(
+    record_name = serializers.CharField(
+        source="label",
         help_text="What it is called on the console’s pages: a job’s kind, a file’s name, a hold’s matter, a"
-        " request’s number; else empty."
+        " request’s number; else empty.",
     )
     account_id = serializers.UUIDField(allow_null=True)
     tool = serializers.CharField(source="name", help_text="Of calls, effects and questions; else empty.")

@@ -47,7 +47,7 @@ def desk_places(*, term: str, uuid: UUID | None, sight: Sight, is_effects: bool 
     `is_effects` where effects were found by it: what their pages tell too is left out.
     """
     digest = term if len(term) == _WHOLE_DIGEST and set(term) <= _DIGITS else None
-    probes = desks.BY_TEXT
+    probes: tuple[Probe, ...] = desks.BY_TEXT
     if uuid is not None:
         probes += desks.BY_UUID
     if digest is not None:
@@ -61,7 +61,8 @@ def begun_desk_places(*, prefix: str, sight: Sight) -> list[Place]:
     """Return what stands at a desk under an id that begins so; each says the whole id."""
     if len(prefix) < SHORTEST_PREFIX:
         return []
-    probes, asked = desks.BEGUN_TEXT, {"term": prefix, "end": prefix_end(prefix)}
+    probes: tuple[Probe, ...] = desks.BEGUN_TEXT
+    asked: dict[str, Any] = {"term": prefix, "end": prefix_end(prefix)}
     bounds = uuid_bounds(prefix)
     if bounds is not None:
         probes += desks.BEGUN_UUID

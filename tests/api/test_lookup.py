@@ -90,9 +90,13 @@ def test_holds_and_erasure_requests_are_found_by_keys_of_privacy(issue, client_o
     of_privacy = client_of(issue(scopes=[Scope.READ, Scope.PRIVACY]))
     for term in (hold["id"], "LIT-7"):
         (place,) = places(of_privacy, term)["data"]
-        assert (place["kind"], place["record_id"], place["label"]) == ("legal_hold", hold["id"], "LIT-7")
+        assert (place["kind"], place["record_id"], place["record_name"]) == (
+            "legal_hold",
+            hold["id"],
+            "LIT-7",
+        )
     (place,) = places(of_privacy, erasure["number"])["data"]
-    assert (place["kind"], place["label"]) == ("erasure_request", erasure["number"])
+    assert (place["kind"], place["record_name"]) == ("erasure_request", erasure["number"])
     reader = client_of(issue(scopes=[Scope.READ, Scope.EFFECTS]))
     for term in (hold["id"], "LIT-7", erasure["number"], place["record_id"]):
         assert places(reader, term) == places(reader, "nothing") | {"hint": None}
@@ -104,7 +108,11 @@ def test_runs_of_jobs_are_found_by_keys_that_could_ask_for_them(client, issue, c
         {"kind": "conversations.verify_replay", "parameters": {"conversation": charged["conversation_id"]}},
     ).json()
     (place,) = places(client, begun["id"])["data"]
-    assert (place["kind"], place["record_id"], place["label"]) == ("job_run", begun["id"], "Verify replay")
+    assert (place["kind"], place["record_id"], place["record_name"]) == (
+        "job_run",
+        begun["id"],
+        "Verify replay",
+    )
     reader = client_of(issue(scopes=[Scope.READ]))
     for other in (reader, stranger):
         assert other.get(f"/api/v1/jobs/{begun['id']}").status_code in (403, 404)
