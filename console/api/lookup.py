@@ -33,7 +33,6 @@ _KINDS: Final = (
     "job_run",
     "reconciliation_run",
     "statement",
-    "statement_line",
     "alert",
     "question",
     "legal_hold",
@@ -60,7 +59,7 @@ class PlaceAnswer(serializers.Serializer):
     effect_id = serializers.UUIDField(allow_null=True)
     record_id = serializers.CharField(
         help_text="Of findings, runs, statements, holds and erasure requests: their own id (of an alert, its"
-        " run’s; of a line, its statement’s); else empty."
+        " run’s); else empty."
     )
     record_name = serializers.CharField(
         source="label",
@@ -127,7 +126,7 @@ class LookupView(ApiView):
     def get(self, request: Request) -> Response:
         """Ids of providers and processors, of the application and of ours: each is one probe of an index.
 
-        With the scope `effects` too: effects, findings, statements and their lines, runs of reconciliation,
+        With the scope `effects` too: effects, findings, statements, runs of reconciliation,
         alerts, questions. With `privacy`: holds and erasure requests. Runs of jobs: those that the key could
         ask for at `GET /jobs/{id}`.
         """
