@@ -4,8 +4,10 @@
 
 Each file is one customer's account. Shown: every body comes back identical and
 none had to be kept whole; calls that continue earlier ones land on the path of
-the answer they continue; nothing of two accounts meets; a streamed answer is the
-message that the provider's own SDK accumulates. Ends with one line of figures.
+the answer they continue, or begin a conversation where the client sends back
+another answer than it got, which is said; nothing of two accounts meets; a
+streamed answer is the message that the provider's own SDK accumulates. Ends with
+one line of figures.
 """
 
 import sys
@@ -138,8 +140,12 @@ def check_path(
     )
     if known & set(path):
         figures.on_one_path += 1
+    elif exchange.match == "started":
+        print(f"begins anew what an earlier call began: {call.cassette}:{call.place}")
     else:
-        print(f"not on the path it continues: {call.cassette}:{call.place} ({exchange.match})")
+        figures.faults.append(
+            f"{call.cassette}:{call.place}: not on the path it continues ({exchange.match})"
+        )
 
 
 def summary(figures: Figures, patched: int) -> str:
