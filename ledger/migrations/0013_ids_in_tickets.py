@@ -22,7 +22,10 @@ class Migration(migrations.Migration):
         by_end("dispute", "external_ref", "dispute_end"),
         by_end("statement", "id", "statement_end"),
         by_end("reconciliationrun", "id", "reconciliation_end"),
-        AddIndexConcurrently("statement", models.Index(fields=["name"], name="statement_name", opclasses=["varchar_pattern_ops"])),
+        AddIndexConcurrently(
+            "statement",
+            models.Index(fields=["name"], name="statement_name", opclasses=["varchar_pattern_ops"]),
+        ),
         AddIndexConcurrently("statement", models.Index(fields=["sha256"], name="statement_sha256")),
         AddIndexConcurrently(
             "reconciliationrun",
