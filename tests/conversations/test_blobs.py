@@ -7,6 +7,7 @@ from django.core.files.storage import storages
 from django.db import IntegrityError, transaction
 
 from conversations.drafts import MessageDraft, PartDraft
+from conversations.errors import StoreError
 from conversations.models import Blob, Message, MessagePart
 from conversations.reads.path import read_path
 from conversations.services.appending import append_message
@@ -115,7 +116,7 @@ def test_a_message_that_is_refused_leaves_no_row(conversation):
     message = image(LARGE + 1)
     message.parts.append(PartDraft(type=PartType.TOOL_RESULT, payload=b"{}", tool_call_id="call_9"))
 
-    with pytest.raises(Exception, match="result"):
+    with pytest.raises(StoreError, match="the result names a call"):
         append(conversation, message)
 
     assert Message.objects.count() == 1
