@@ -30,7 +30,7 @@ class Beat(schedule):
         return schedstate(is_due=True, next=(self._next(now) - now).total_seconds())
 
     def _next(self, moment: datetime) -> datetime:
-        every: timedelta = self.run_every
+        every: timedelta = self.run_every  # type: ignore[attr-defined]  # the stubs leave it out
         first = _EPOCH + min(every / 10, _CLOCKS_DIFFER)
         return first + ((moment - first) // every + 1) * every
 

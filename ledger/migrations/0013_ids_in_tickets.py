@@ -5,9 +5,9 @@ from django.db import migrations, models
 from django.db.models.functions import Cast, Right
 
 
-def by_end(model: str, column: str, name: str, **fields: models.Q) -> AddIndexConcurrently:
+def by_end(model: str, column: str, name: str, *, condition: models.Q | None = None) -> AddIndexConcurrently:
     end = Right(Cast(column, models.TextField()), 6)
-    return AddIndexConcurrently(model, models.Index(end, name=name, **fields))
+    return AddIndexConcurrently(model, models.Index(end, name=name, condition=condition))
 
 
 class Migration(migrations.Migration):
