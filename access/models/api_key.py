@@ -69,6 +69,10 @@ class ApiKey(models.Model):
                 name="access_apikey_revoked_by_somebody",
             ),
         ]
+        indexes = [
+            # The search box: pages show how a secret begins.
+            models.Index(fields=["hint"], name="apikey_hint", opclasses=["varchar_pattern_ops"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.application} {self.hint}…"

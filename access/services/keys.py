@@ -17,7 +17,7 @@ from access.models.realm import Realm
 from access.services.logging import log_access
 
 PREFIX: Final = "cfk_"
-_HINT_LENGTH: Final = len(PREFIX) + 6
+HINT_LENGTH: Final = len(PREFIX) + 6
 _USE_IS_NOTED_EVERY: Final = timedelta(minutes=1)
 
 
@@ -52,7 +52,7 @@ def issue_key(
     key = ApiKey.objects.create(
         realm=realm,
         application=application,
-        hint=secret[:_HINT_LENGTH],
+        hint=secret[:HINT_LENGTH],
         secret_digest=_digest(secret),
         scopes=sorted(set(scopes)),
         requests_per_minute=requests_per_minute,

@@ -186,4 +186,5 @@ DESKS_TRIED: Final = {
     "every_realms_money": ("line of a statement", "event of no effect"),
     "retention": ("legal hold (its id, its matter)", "erasure request (its id, its number, a pseudonym)"),
     "jobs": ("job run (its id, its file’s SHA-256)",),
+    "keys": ("API key (how it begins)",),
 }

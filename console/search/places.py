@@ -13,6 +13,7 @@ from console.masking import masked_name
 from console.search.desk_ids import begun_desk_places, desk_places
 from console.search.desks import DESKS_TRIED
 from console.search.ends import ids_ending_so, may_be_an_end
+from console.search.key_ids import key_places
 from console.search.ledger_ids import effect_places, event_places, finding_places
 from console.search.place import Place
 from console.search.sight import Sight
@@ -154,6 +155,7 @@ def _places_of(term: str, uuid: UUID | None, sight: Sight) -> list[Place]:
         effects = effect_places(term=term, uuid=uuid, reach=sight.reach)
         effects += event_places(term=term, reach=sight.reach)
         places += effects + finding_places(term=term, reach=sight.reach)
+    places += key_places(term=term, sight=sight)
     return places + desk_places(term=term, uuid=uuid, sight=sight, is_effects=bool(effects))
 
 

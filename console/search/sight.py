@@ -20,6 +20,7 @@ class Sight:
     effects: bool = False
     retention: bool = False
     jobs: bool = False
+    keys: bool = False
 
     @property
     def every_realms_money(self) -> bool:
@@ -38,4 +39,5 @@ def sight_of(user: User, reach: Reach) -> Sight:
         effects=holds(user, RightName.READ_EFFECTS),
         retention=holds(user, RightName.READ_RETENTION),
         jobs=holds(user, RightName.READ_JOBS),
+        keys=holds(user, RightName.MANAGE_KEYS),
     )

@@ -28,3 +28,11 @@ def talk(make_conversation, say, answer):
 
 def find(client, pasted: str, **more: str):
     return client.get("/search/", {"q": pasted, **more})
+
+
+def leads_to(client, *pasted: str) -> list[str]:
+    """Where the box leads at once; an answer that is a page says how many places it lists."""
+    return [
+        answer.headers.get("Location") or f"{len(answer.context['exact'].places)} places"
+        for answer in (find(client, text) for text in pasted)
+    ]

@@ -4,22 +4,16 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 
 from access.models import Realm
-from access.reach import Reach
-from access.reading import reading_as
 from access.rights import RoleName
-from console.search import desks
-from console.search.desk_ids import statement as statement_of
 from conversations.ids import mint_id
 from jobs.models import JobRun
 from ledger.models import Alert, Finding, GuardQuestion, StatementLine, WebhookEvent
 from retention.models import ErasureRequest
 from retention.services.holds import place_hold
-from tests.access.tenants import without_scans
 from tests.console.conftest import NOW
-from tests.console.search.conftest import find
+from tests.console.search.conftest import find, leads_to
 from tests.ledger.reconciliation.conftest import (
     begins,
     charge_card,
@@ -110,14 +104,6 @@ def question(talk, realm):
         reason="same_arguments",
         asked_at=NOW,
     )
-
-
-def leads_to(client, *pasted: str) -> list[str]:
-    """Where the box leads at once; an answer that is a page says how many places it lists."""
-    return [
-        answer.headers.get("Location") or f"{len(answer.context['exact'].places)} places"
-        for answer in (find(client, text) for text in pasted)
-    ]
 
 
 def test_ids_of_runs_statements_and_alerts_lead_to_their_pages(log_in, compared, alert):
@@ -258,47 +244,6 @@ def test_the_beginning_of_an_id_of_a_desk_finds_it(log_in, compared, hold, erasu
     assert begin_so("LIT-2026") == [("Legal hold", "LIT-2026-004")]
     digest = bytes(document.sha256).hex()
     assert ("Statement", digest) in begin_so(digest[:11])
-
-
-@pytest.mark.schema
-@pytest.mark.parametrize(
-    "probes",
-    [
-        desks.BY_UUID,
-        desks.BY_TEXT,
-        desks.BY_DIGEST,
-        desks.BEGUN_UUID,
-        desks.BEGUN_TEXT,
-        desks.BEGUN_DIGEST,
-    ],
-    ids=["uuid", "text", "digest", "uuids", "texts", "digests"],
-)
-@pytest.mark.parametrize("sees_all", [True, False])
-def test_each_probe_of_a_desk_is_an_index_probe_under_the_policies(realm, probes, sees_all):
-    asked = {
-        "uuid": mint_id(NOW),
-        "lowest": mint_id(NOW),
-        "highest": mint_id(NOW),
-        "term": "march.csv",
-        "end": "march.csw",
-        "digest": DIGEST,
-        "first_digest": DIGEST,
-        "last_digest": DIGEST,
-        "realms": None if sees_all else [realm.pk],
-    }
-    reach = Reach(sees_all=True) if sees_all else Reach(realm_ids=frozenset({realm.pk}))
-
-    for probe in probes:
-        with reading_as(reach), without_scans():
-            plan = "\n".join(text for (text,) in plan_of(statement_of((probe,)), asked))
-        assert "Index Cond" in plan, (probe, plan)
-        assert "Seq Scan" not in plan, (probe, plan)
-
-
-def plan_of(sql: str, asked: dict[str, object]) -> list[tuple]:
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {sql}", asked)
-        return cursor.fetchall()
 
 
 def test_all_kinds_of_an_id_are_asked_in_one_statement(log_in, compared, django_assert_num_queries):
