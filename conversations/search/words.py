@@ -97,7 +97,7 @@ def search_words(*, text: str, within: Within, limit: int = LIMIT) -> list[WordH
     A term of one character of a script without spaces is looked for within what
     the other terms found.
     """
-    terms = read_terms(text)
+    terms = [_composed(term) for term in read_terms(text)]
     if not any(not term.is_excluded for term in terms):
         return []
     query, parameters = _sought(terms)
@@ -143,6 +143,12 @@ def _sought(terms: Sequence[Term]) -> tuple[str, list[Any]]:
     lacking = [term.text for term in unspaced if term.is_excluded]
     words = [lexemes for term in spaced if has_words for lexemes in _lexemes(term)]
     return query, [*words, pairs, holding, lacking]
+
+
+def _composed(term: Term) -> Term:
+    """Write a term of a script without spaces as texts have it: keyboards may part a letter from its mark."""
+    composed = unicodedata.normalize("NFC", term.text)
+    return replace(term, text=composed) if has_unspaced(composed) else term
 
 
 def _tsquery(term: Term) -> str:

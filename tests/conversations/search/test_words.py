@@ -124,6 +124,16 @@ def test_a_language_without_spaces_is_found_within_its_runs(say, said, sought):
     assert seqs(sought) == [1]
 
 
+@pytest.mark.parametrize("sought", ["ガス料金", "한국어"])
+def test_letters_that_are_typed_apart_from_their_marks_are_found(say, sought):
+    said = f"先月の{sought}です"
+    say(said, "-")
+
+    hits = search_words(text=unicodedata.normalize("NFD", sought), within=EVERYWHERE)
+
+    assert [(hit.seq, hit.snippet[start:end]) for hit in hits for start, end in hit.marks] == [(1, sought)]
+
+
 def test_pairs_that_stand_apart_are_no_hit(say):
     say("東京都と京都府")
 
