@@ -63,9 +63,12 @@ def gaps_between(
     The child names it as its parent and the node as its child, so the two belong together.
     """
     there = {node.source_id for node in nodes}
+    absent = standing.keys() - there
+    if not absent:
+        return []
     named = {node.parent_source_id for node in nodes if node.parent_source_id is not None}
     gaps = []
-    for source_id in sorted((named - there) & standing.keys()):
+    for source_id in sorted(absent & named):
         parent, place = standing[source_id]
         if parent in there:
             gaps.append(ImportedNode(source_id, parent, message=None, position=place))
