@@ -19,11 +19,16 @@ def adapter_for(processor: str) -> Adapter | None:
     return None
 
 
-def reader_for(processor: str) -> Reader:
+def reader_for(processor: str, *, place: str = "") -> Reader:
     """Return what reads the processor's objects: no network and no key is needed for that."""
     if has_reader(processor):
         return StripeReader()
-    raise StoreError("processor-unknown", f"there is no adapter for {processor}")
+    named = f"the processor {processor!r}" if processor else "a tool without a processor"
+    raise StoreError(
+        "processor-unknown",
+        f"answers of {named} cannot be read here; report the outcome instead",
+        place=place,
+    )
 
 
 def has_reader(processor: str) -> bool:

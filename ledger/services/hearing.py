@@ -43,7 +43,7 @@ def hear_answer(*, effect_id: UUID, raw: RawAnswer, actor: Actor, now: datetime)
     place = f"effect {effect_id}"
     try:
         answer = parse(raw.body)
-        seen, heard = _read(effect, raw, answer)
+        seen, heard = _read(effect, raw, answer, place=place)
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, OSError) as error:
         raise StoreError(
             "answer-unreadable", f"this is no answer of {effect.processor}: {error}"[:500], place=place
@@ -73,9 +73,9 @@ def work_on_what_waited(*, effect: ToolEffect, now: datetime) -> None:
 
 
 def _read(
-    effect: ToolEffect, raw: RawAnswer, answer: dict[str, Any]
+    effect: ToolEffect, raw: RawAnswer, answer: dict[str, Any], *, place: str
 ) -> tuple[OutcomeSeen | None, Heard | None]:
-    reader = reader_for(effect.processor)
+    reader = reader_for(effect.processor, place=place)
     if odd := reader.unreadable_member(answer):
         raise ValueError(f"its {odd} is none that can be kept")
     if raw.status < _FIRST_REFUSAL:

@@ -72,7 +72,7 @@ def settle_by_answer(
     `body` are the bytes as they came; they are kept as the evidence's raw body.
     """
     effect = ToolEffect.objects.get(pk=effect_id)
-    seen = reader_for(effect.processor).read_answer(answer)
+    seen = reader_for(effect.processor, place=f"effect {effect_id}").read_answer(answer)
     if seen is None:
         return None
     with transaction.atomic():

@@ -99,6 +99,8 @@ def test_a_processor_without_an_adapter_is_settled_by_a_report(client, realm):
     assert again["has_moved"] is False
     raw = settle(client, effect, response(intent()))
     assert refusal(raw) == (422, "processor-unknown")
+    assert "report the outcome instead" in raw.json()["detail"]
+    assert raw.json()["place"] == f"effect {effect}"
 
 
 def test_an_answer_about_another_effect_is_refused(client, begun, registered):
