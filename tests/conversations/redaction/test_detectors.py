@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conversations.redaction.cutting import cut_text
 from conversations.redaction.detectors import find_secrets
@@ -187,3 +189,46 @@ def test_a_token_that_two_detectors_find_gets_the_same_mark_each_time(kinds):
     token = "sk-" + "ant-" + "api03-abcdefghijklmnopqrstuvwx"
 
     assert cut_text(f"Bearer {token}", kinds=kinds).text == "Bearer [cut: key]"
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("DE89370400440532013000Bearer abcdef0123456789abcdef", "[cut: bank account]Bearer [cut: token]"),
+        ("DE89 3704 0044 0532 0130 00 4242 4242 4242 4242", "[cut: bank account] [cut: card number]"),
+        (
+            "NO9386011117947NO9386011117947 4242424242424242",
+            "[cut: bank account]" * 2 + " [cut: card number]",
+        ),
+    ],
+)
+def test_what_a_secret_hides_is_cut_with_it(text, cut):
+    """Else it would be cut when the text comes back, which would be another one then than is stored."""
+    assert cut_text(text, kinds=ALL).text == cut
+    assert cut_text(cut, kinds=ALL).text == cut
+
+
+_PIECES = st.sampled_from(
+    [
+        "4242424242424242",
+        "4242 4242 4242 4242",
+        "3782 822463 10005",
+        "123",
+        "12",
+        "DE89 3704 0044 0532 0130 00",
+        "NO9386011117947",
+        "Bearer ",
+        "abcdef0123456789abcd",
+        "AKIA" + "IOSFODNN7EXAMPLE",
+        "sk-" + "ant-" + "api03-abcdefghijklmnopqrstuvwx",
+        "de12",
+        *" -.,/\n",
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=9).map("".join))
+def test_a_text_that_was_cut_has_nothing_left_to_cut(text):
+    cut = cut_text(text, kinds=ALL).text
+
+    assert cut_text(cut, kinds=ALL).text == cut
