@@ -91,19 +91,21 @@ def note_use(*, key: ApiKey, now: datetime) -> None:
 def rotate_key(
     *, key_id: int, overlap: timedelta, actor: Actor, now: datetime, address: str | None = None
 ) -> IssuedKey:
-    """Make a key of the same kind, and let the old one end after `overlap`.
+    """Make a key of the same kind, for as long as the old one was made for, and let that end after `overlap`.
 
     Raises KeyEndedError where the old one has ended or was exchanged before.
     """
     old = _lock_living(key_id, now=now)
     if ApiKey.objects.filter(replaces=old).exists():
         raise KeyEndedError(f"{old} was exchanged for another key already")
+    lasts = None if old.expires_at is None else old.expires_at - old.created_at
     issued = issue_key(
         realm=old.realm,
         application=old.application,
         scopes=[Scope(scope) for scope in old.scopes],
         actor=actor,
         now=now,
+        expires_at=None if lasts is None else now + lasts,
         requests_per_minute=old.requests_per_minute,
         reads_logged_percent=old.reads_logged_percent,
         replaces=old,

@@ -88,6 +88,16 @@ def test_rotation_makes_a_new_key_and_lets_the_old_one_end_later(issue):
         rotate_key(key_id=old.key.pk, overlap=timedelta(hours=1), actor=STAFF, now=now)
 
 
+def test_a_key_that_ends_is_exchanged_for_one_that_lasts_as_long(issue):
+    now = timezone.now()
+    made = now - timedelta(days=80)
+    old = issue(now=made, expires_at=made + timedelta(days=90))
+
+    new = rotate_key(key_id=old.key.pk, overlap=timedelta(hours=1), actor=STAFF, now=now)
+
+    assert new.key.expires_at == now + timedelta(days=90)
+
+
 def test_rotation_at_once_ends_a_key_made_in_the_same_moment(issue):
     now = timezone.now()
     old = issue(now=now, expires_at=None)
