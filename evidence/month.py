@@ -205,7 +205,8 @@ class Month:
             self._move_state(told, "compensated", reference, amount)
         return reference
 
-    def dispute(self, told: Told, *, status: str, is_known: bool = True) -> str:
+    def dispute(self, told: Told, *, status: str, is_known: bool = True, shown: int | None = None) -> str:
+        """A dispute of the whole charge; the processor may show that it took another amount."""
         at = told.at + timedelta(hours=2)
         rng = self.rng()
         reference = f"dp_{rng.getrandbits(96):024x}"
@@ -225,7 +226,7 @@ class Month:
                 ),
                 *(told.currency, at, closed, closed or at, closed or at),
             )
-        self.line("dispute", reference, -told.settled, told, at=at)
+        self.line("dispute", reference, -(told.settled if shown is None else shown), told, at=at)
         if closed:
             self.line("dispute_reversal", reference, told.settled, told, at=closed)
         return reference

@@ -168,6 +168,13 @@ def dispute_unheard(plants: Plants) -> None:
     plants.expect("dispute_open", reference, mend)
 
 
+def dispute_differs(plants: Plants) -> None:
+    """It was won and given back; but less was taken than was contested."""
+    told = plants.month.charge()
+    reference = plants.month.dispute(told, status="won", shown=told.settled - 10)
+    plants.expect("amount_differs", f"dispute:{reference}")
+
+
 def contradiction(plants: Plants) -> None:
     told = plants.month.charge()
     plants.month.contradict(told)
@@ -199,6 +206,7 @@ PLANTS: tuple[Callable[[Plants], None], ...] = (
     refund_failed_unheard,
     dispute_open,
     dispute_unheard,
+    dispute_differs,
     contradiction,
     second_charge,
     *DECOYS,

@@ -11,5 +11,5 @@ pytestmark = pytest.mark.django_db
 def test_every_kind_is_found_once_and_nothing_else(seed):
     line = prove(seed=seed, effects=100, each=1)
 
-    assert "20 planted and found once each" in line
+    assert "21 planted and found once each" in line
     assert "mended 10, closed 10" in line
