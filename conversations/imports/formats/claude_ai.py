@@ -130,10 +130,10 @@ def _parts(source_id: str, message: dict[str, object]) -> list[PartDraft]:
         parts.append(
             block_part(PartType.DOCUMENT, attachment, provider_type="attachment", said_in="extracted_content")
         )
-    for field in ("files", "files_v2"):
-        parts += [
-            block_part(PartType.OTHER, file, provider_type="file") for file in as_list(message.get(field))
-        ]
+    files = as_list(message.get("files"))
+    # Newer exports have them in both lists.
+    files = [*files, *(file for file in as_list(message.get("files_v2")) if file not in files)]
+    parts += [block_part(PartType.OTHER, file, provider_type="file") for file in files]
     return parts
 
 

@@ -134,6 +134,15 @@ def test_attachments_and_files_are_parts(tmp_path):
     assert parts[1].text == "words of the file"
 
 
+def test_a_file_that_stands_in_both_lists_is_one_part(tmp_path):
+    first, second = {"file_uuid": "f-1"}, {"file_uuid": "f-2"}
+    message = said("u", "human", text("see"), files=[first], files_v2=[first, second])
+
+    parts = words(read_one(tmp_path, export(message)).nodes[0]).parts
+
+    assert [part.payload for part in parts[1:]] == [b'{"file_uuid":"f-1"}', b'{"file_uuid":"f-2"}']
+
+
 def test_a_message_without_a_sender_is_quarantined(tmp_path):
     conversation = read_one(tmp_path, export({"text": "\ue203Hello\ue204"}))
 
