@@ -128,7 +128,8 @@ _COLUMNS = (
 def _effect(row: tuple[Any, ...], state: EffectState, as_of: AsOf) -> EffectAsOf:
     """Rows and no models: a run reads every effect of its period once.
 
-    Whom the processor was asked for is known when the request leaves.
+    Whom the processor was asked for is known when the request leaves. The currency of an effect that
+    was begun without an amount is known once it has settled.
     """
     is_settled = state in SETTLED
     pk, realm_id, account_id, operation, external_ref, currency, amount, settled = row[:8]
@@ -143,7 +144,7 @@ def _effect(row: tuple[Any, ...], state: EffectState, as_of: AsOf) -> EffectAsOf
         operation=operation,
         state=state,
         external_ref=external_ref if is_settled else "",
-        currency=currency,
+        currency=currency if is_settled or amount is not None else "",
         amount_minor=amount,
         settled_minor=(settled or 0) if is_settled else 0,
         requested_at=requested_at,

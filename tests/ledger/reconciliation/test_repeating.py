@@ -3,13 +3,17 @@
 import pytest
 
 from ledger.models import ToolEffect
+from ledger.processors.protocol import Heard
 from ledger.reconciliation.running import reconcile
 from ledger.reconciliation.starting import repeat_reconciliation
 from ledger.services.detaching import detach_effects
+from ledger.services.sending import mark_sent, settle_by_refusal
+from ledger.services.settling import settle_effect
 from tests.conversations.conftest import NOW
 from tests.ledger.conftest import Talk
 from tests.ledger.reconciliation.conftest import CUT_OFF, DAY, FINANCE, found
 from tests.ledger.reconciliation.test_branches import bought, move_head
+from tests.ledger.seen import AGENT, charged
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +78,22 @@ def test_charges_of_two_branches_are_found_again_once_their_conversation_is_gone
 
     assert ("duplicate", "ch_4", 2500) in found(first)
     assert repeated.report == first.report
+
+
+def test_what_an_answer_told_later_is_not_in_a_run_that_is_done_again(run, talk, register, again):
+    """The currency of a call that names none, and the id beside which the processor contradicted."""
+    register("subscribe", amount_path="", currency_path="")
+    talk.says()
+    effect = talk.begins(talk.calls("toolu_1", name="subscribe", arguments="{}"), "toolu_1").effect
+    mark_sent(effect_id=effect.pk, now=NOW)
+    heard = Heard(is_key_reused=True, reference="ch_0")
+    settle_by_refusal(effect_id=effect.pk, heard=heard, actor=AGENT, now=NOW)
+    first = run()
+    assert [kind for kind, _, _ in found(first)] == ["contradiction", "stale_pending"]
+    settle_effect(effect_id=effect.pk, seen=charged("ch_1"), actor=AGENT, now=CUT_OFF + DAY)
+
+    assert ToolEffect.objects.get().currency == "usd"
+    assert again(first).report == first.report
 
 
 def test_what_was_let_go_before_the_first_run_stands_as_it_was_then(run, pays, talk, again):
