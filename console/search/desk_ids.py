@@ -25,6 +25,7 @@ from ledger.reconciliation.vocabulary import AlertKind, FindingKind
 _DIGITS: Final = frozenset("0123456789abcdef")
 _WHOLE_DIGEST: Final = 64
 _WIDEST_KEY: Final = 36
+SHORTEST_BEFORE_A_TAIL: Final = 3
 _SELECT: Final = "(SELECT {number}, {matched}, {columns} FROM {of_it} LIMIT {most})"
 _SLUG: Final = "SELECT slug FROM access_realm WHERE access_realm.id = {}"
 # Each opens by the key in its row.
@@ -57,17 +58,22 @@ def desk_places(*, term: str, uuid: UUID | None, sight: Sight, is_effects: bool 
     return [_place(probe, row, term) for probe, row in rows]
 
 
-def begun_desk_places(*, prefix: str, sight: Sight) -> list[Place]:
-    """Return what stands at a desk under an id that begins so; each says the whole id."""
-    if len(prefix) < SHORTEST_PREFIX:
+def begun_desk_places(*, prefix: str, sight: Sight, has_tail: bool = False) -> list[Place]:
+    """Return what stands at a desk under an id that begins so; each says the whole id.
+
+    Of a digest whose end is known too, the three digits that a narrow column shows are enough.
+    """
+    is_digest = len(prefix) <= _WHOLE_DIGEST and set(prefix) <= _DIGITS
+    is_long = len(prefix) >= SHORTEST_PREFIX
+    if not is_long and not (has_tail and is_digest and len(prefix) >= SHORTEST_BEFORE_A_TAIL):
         return []
-    probes: tuple[Probe, ...] = desks.BEGUN_TEXT
+    probes: tuple[Probe, ...] = desks.BEGUN_TEXT if is_long else ()
     asked: dict[str, Any] = {"term": prefix, "end": prefix_end(prefix)}
     bounds = uuid_bounds(prefix)
-    if bounds is not None:
+    if is_long and bounds is not None:
         probes += desks.BEGUN_UUID
         asked |= {"lowest": bounds[0], "highest": bounds[1]}
-    if len(prefix) <= _WHOLE_DIGEST and set(prefix) <= _DIGITS:
+    if is_digest:
         probes += desks.BEGUN_DIGEST
         asked |= {
             "first_digest": prefix.ljust(_WHOLE_DIGEST, "0"),

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from access.reach import Reach
 from console.masking import masked_name
-from console.search.desk_ids import begun_desk_places, desk_places
+from console.search.desk_ids import SHORTEST_BEFORE_A_TAIL, begun_desk_places, desk_places
 from console.search.desks import DESKS_TRIED
 from console.search.ends import ids_ending_so, may_be_an_end
 from console.search.key_ids import key_places
@@ -23,7 +23,6 @@ from conversations.models import Conversation, Generation, ToolCall
 from conversations.public_ids import generation_id, message_id
 from conversations.search.lookup import (
     MOST,
-    SHORTEST_PREFIX,
     TRIED,
     HitKind,
     IdHit,
@@ -169,7 +168,7 @@ def _in_lower_case(term: str, sight: Sight) -> str:
 
 def _begin_so(pasted: Pasted, sight: Sight) -> list[Place]:
     """Places of ids that begin so; of an id that is shortened in its middle, those that end so too."""
-    tails = {begin: tail for begin, tail in pasted.shortened if len(begin) >= SHORTEST_PREFIX}
+    tails = {begin: tail for begin, tail in pasted.shortened if len(begin) >= SHORTEST_BEFORE_A_TAIL}
     terms = [term for term in pasted.ids if "…" not in term and ".." not in term]
     found: list[Place] = []
     for term in list(dict.fromkeys([*tails, *terms]))[:3]:
@@ -177,7 +176,7 @@ def _begin_so(pasted: Pasted, sight: Sight) -> list[Place]:
         begun = _of_hits(find_by_prefix(prefix=term, realm_ids=sight.realm_ids, tail=tail))
         if sight.effects:
             begun += effect_places(term=term, uuid=None, reach=sight.reach, is_prefix=True)
-        begun += begun_desk_places(prefix=term, sight=sight)
+        begun += begun_desk_places(prefix=term, sight=sight, has_tail=bool(tail))
         found += [place for place in begun if place.ident.endswith(tail)]
     return list(dict.fromkeys(found))[:MOST]
 

@@ -244,6 +244,11 @@ def test_the_beginning_of_an_id_of_a_desk_finds_it(log_in, compared, hold, erasu
     assert begin_so("LIT-2026") == [("Legal hold", "LIT-2026-004")]
     digest = bytes(document.sha256).hex()
     assert ("Statement", digest) in begin_so(digest[:11])
+    # As a narrow column shows it, beginning and end.
+    assert begin_so(f"sha256:{digest[:3]}…{digest[-6:]}") == [("Statement", digest)]
+    assert begin_so(f"sha256:{digest[:3]}…000000") == []
+    assert begin_so(digest[:3]) == []
+    assert begin_so(f"{str(hold.pk)[:10]}…{hold.pk.hex[-6:]}") == [("Legal hold", str(hold.pk))]
 
 
 def test_all_kinds_of_an_id_are_asked_in_one_statement(log_in, compared, django_assert_num_queries):
