@@ -283,6 +283,15 @@ def test_a_statement_is_imported_and_what_could_not_be_read_is_shown(finance, re
     assert AccessEntry.objects.get(target_kind="statement").target_id == str(statement.pk)
 
 
+def test_that_more_lines_could_not_be_read_than_are_shown_is_said(finance, realm):
+    bad = "charge,ch_1,usd,yesterday,1900\n" * 201
+    good = "charge,ch_2,usd,2026-03-04 10:00:00,1900\n"
+
+    page = upload(finance, realm, HEADER + bad + good).content.decode()
+
+    assert "These are the first 200 of 201." in page
+
+
 def test_the_same_file_again_says_that_nothing_was_added(finance, realm):
     text = HEADER + "charge,ch_1,usd,2026-03-04 10:00:00,1900\n"
     upload(finance, realm, text)
