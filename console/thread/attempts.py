@@ -22,10 +22,6 @@ class AttemptLine:
     notes: tuple[str, ...]
     is_answer: bool
 
-    @property
-    def has_body(self) -> bool:
-        return self.attempt.body_proof not in ("none", "lost")
-
 
 @dataclass(frozen=True, slots=True)
 class TurnAttempts:

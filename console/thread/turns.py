@@ -53,7 +53,6 @@ class Turn:
     is_last: bool = False
     is_hidden: bool = False
     is_abandoned: bool = False
-    token_count: int | None = None
 
     @property
     def is_quiet(self) -> bool:
@@ -155,7 +154,6 @@ def _turn(
         is_last=is_last,
         is_hidden=message.is_hidden,
         is_abandoned=is_abandoned,
-        token_count=message.token_count,
     )
 
 
