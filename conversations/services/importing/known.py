@@ -27,3 +27,14 @@ class Known:
     originals: frozenset[bytes]
     # The latest time that its source has told; None where no message tells one.
     told_until: datetime | None = None
+
+
+def told_until(messages: Sequence[StoredMessage], last_activity_at: datetime) -> datetime | None:
+    """The latest time that the source has told; None where no message tells one.
+
+    A last activity at which messages were stored is an import's own moment, or what was said here.
+    """
+    told = [at for one in messages if (at := one.draft.occurred_at)]
+    if told and last_activity_at not in {one.created_at for one in messages}:
+        told.append(last_activity_at)
+    return max(told, default=None)

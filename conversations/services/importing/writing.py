@@ -26,7 +26,7 @@ from conversations.reads.path import read_messages
 from conversations.redaction.switch import kinds_for
 from conversations.services.erased import subject_digest
 from conversations.services.importing.counting import counts_of
-from conversations.services.importing.known import Known
+from conversations.services.importing.known import Known, told_until
 from conversations.services.importing.planning import Plan, original_digest, plan
 from conversations.services.importing.redacting import cut_imported, cuts_of
 from conversations.services.importing.report import ImportReport
@@ -227,8 +227,7 @@ def _read_known(conversation_id: UUID) -> Known:
         call_statuses=statuses,
         quarantined=frozenset(digest for kind, digest in digests if kind == RawClass.QUARANTINE),
         originals=frozenset(digest for kind, digest in digests if kind == RawClass.IMPORT),
-        # Where no message tells its time the last activity is an import's.
-        told_until=row.last_activity_at if any(one.draft.occurred_at for one in messages) else None,
+        told_until=told_until(messages, row.last_activity_at),
     )
 
 

@@ -206,6 +206,17 @@ def test_the_later_of_two_exports_is_told_by_when_the_source_changed_it_last(imp
     assert Conversation.objects.get().head_seq == 2
 
 
+def test_an_import_without_times_is_no_later_than_one_that_tells_them(imported):
+    imported([chat("k", turns("u", moments=False), "u")])
+    dated = turns("u", "a", "v")
+    dated["u"]["message"]["create_time"] = None
+    imported([chat("k", turns("u", "a"), "a")], now=NOW + timedelta(days=1))
+
+    imported([chat("k", dated, "v")], now=NOW + timedelta(days=2))
+
+    assert Conversation.objects.get().head_seq == 3
+
+
 def test_another_branch_shown_in_an_export_of_the_same_moment_is_followed(imported):
     fork = turns("u", "a")
     fork["b"] = node("assistant", "b", "u")
