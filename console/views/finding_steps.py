@@ -31,6 +31,12 @@ from ledger.models import Finding
 from ledger.reconciliation import desk
 from ledger.reconciliation.vocabulary import Resolution
 
+# What may still be changed after the step that a page asks about.
+_SAID = {
+    "resolve": "What was settled can be reopened.",
+    "refund": "Asking moves no money: another person decides.",
+}
+
 
 @require_POST
 @requires(RightName.READ_EFFECTS)
@@ -139,7 +145,7 @@ def _ask(
     """The page between ticking and doing: how many of what, and what will happen."""
     now = timezone.now()
     found = listed(reach_of(staff_of(request))).filter(pk__in=ids).order_by("pk")
-    context = frame_context(request, now=now, title=title, subtitle="What was settled can be reopened.")
+    context = frame_context(request, now=now, title=title, subtitle=_SAID[step])
     context |= {"rows": rows_of(found, now=now), "step": step, "form": form, "back": _back_url(request)}
     return render(request, "console/reconciling/act.html", context)
 

@@ -220,6 +220,7 @@ def test_a_refund_is_asked_for_after_a_page_that_says_what_will_happen(finance, 
     finding = Finding.objects.get(kind="abandoned")
 
     asked = act(finance, finding, do="refund")
+    assert asked.context["subtitle"] == "Asking moves no money: another person decides."
     assert b"another person approves it" in asked.content
     assert Compensation.objects.count() == 0
     act(finance, finding, do="refund", is_sure="yes")
