@@ -6,8 +6,8 @@ it. A blob's row goes first, its file after; keys are never used again, so an
 import of the same bytes in between makes a row and a file of its own.
 """
 
-from collections.abc import Iterator
 from datetime import timedelta
+from itertools import islice
 
 from django.conf import settings
 from django.db import connection
@@ -15,6 +15,7 @@ from django.db import connection
 from conversations.services.blobs import blob_storage
 from retention.layers import load_layers
 from retention.purging.step import Ask, Taken
+from retention.stored_files import keys_after
 from retention.vocabulary import DataClass, PolicyAction
 
 _LOCK = """
@@ -83,12 +84,10 @@ UNION ALL SELECT storage_key FROM retention_doomedfile WHERE storage_key = ANY(%
 
 
 def take_orphan_files(ask: Ask) -> Taken:
-    """Delete files that no row names: their writer died between the file and its row. One folder a batch."""
-    folders = sorted(folder for folder in _folders() if folder > (ask.after or ""))
-    if not folders:
-        return Taken()
-    taken = Taken(folders[0] if len(folders) > 1 else None)
-    old = [key for key in _files(folders[0]) if _is_old(key, ask)]
+    """Delete files that no row names: their writer died between the file and its row."""
+    keys = list(islice(keys_after(ask.after or ""), ask.limit))
+    taken = Taken(keys[-1] if len(keys) == ask.limit else None)
+    old = [key for key in keys if _is_old(key, ask)]
     with connection.cursor() as cursor:
         cursor.execute(_NAMED, {"keys": old})
         named = {row[0] for row in cursor.fetchall()}
@@ -115,18 +114,6 @@ def _lock(ask: Ask, *, table: str, unused: str) -> tuple[Taken, list[int]]:
     taken = Taken(ids[-1] if len(ids) == ask.limit else None)
     taken.count("due", len(ids))
     return taken, ids
-
-
-def _folders() -> Iterator[str]:
-    try:
-        yield from blob_storage().listdir("")[0]
-    except FileNotFoundError:
-        return
-
-
-def _files(folder: str) -> Iterator[str]:
-    for name in blob_storage().listdir(folder)[1]:
-        yield f"{folder}/{name}"
 
 
 def _is_old(key: str, ask: Ask) -> bool:

@@ -8,11 +8,14 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from conversations.drafts import MessageDraft, PartDraft
+from conversations.ids import mint_id
 from conversations.models import Blob, Fragment
 from conversations.services.appending import append_message
 from conversations.services.blobs import keep_blob
 from conversations.vocabulary import PartType, Role
 from retention.models import DoomedFile
+from retention.purging.step import Ask
+from retention.purging.sweeping import take_orphan_files
 from tests.conversations.schema.rows import insert
 from tests.conversations.writers import at_once
 from tests.retention.conftest import CUSTOMER, LATE, NOW
@@ -95,6 +98,22 @@ def test_an_old_file_that_no_row_names_goes(folder, run_purge):
     run_purge(now=timezone.now())
 
     assert [path.name for path in files(folder)] == ["young"]
+
+
+def test_files_that_no_row_names_go_a_page_at_a_time(folder):
+    for key in ("aa/1", "aa/2", "aa/3", "ab/1", "ac/1"):
+        path = folder / key
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"left behind")
+        os.utime(path, (OLD.timestamp(), OLD.timestamp()))
+
+    pages, after = [], None
+    while not pages or after is not None:
+        taken = take_orphan_files(Ask(after=after, limit=2, now=timezone.now(), run_id=mint_id(NOW)))
+        pages.append(taken.counts.get("gone", 0))
+        after = taken.after
+
+    assert (pages, files(folder)) == ([2, 2, 1], [])
 
 
 def test_a_file_that_a_row_names_stays_however_old(make_talk, folder, run_purge):

@@ -1,10 +1,11 @@
 """Searching for what the person is called: every text of every table, raw body, patch, file and message.
 
-Page by page: a stretch of a table's blocks, a run of raw bodies, of patched bodies, a folder of
-files, and the broker last. What is found is named by table and column, never by content.
+Page by page: a stretch of a table's blocks, a run of raw bodies, of patched bodies, of files, and
+the broker last. What is found is named by table and column, never by content.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -14,16 +15,18 @@ from django.db import connection
 from conversations.archive.layout import is_compressed
 from conversations.archive.layout import opened as archived_lines
 from conversations.replay import ReplayError, request_body_of
-from conversations.services.blobs import blob_storage
+from conversations.services.blobs import read_blob
 from retention.erasure.broker import BrokerAwayError, waiting_messages
 from retention.erasure.outcome import Outcome
 from retention.erasure.patterns import byte_forms, byte_like_patterns, holds_any, like_patterns
 from retention.erasure.steps.raw_bodies import opened
 from retention.erasure.subject import Subject
+from retention.stored_files import keys_after
 
 BLOCKS = 4_000
 RAW_BODIES = 200
 PATCHES = 200
+FILES = 200
 TOO_SHORT = "names too short to search for"
 # The request itself knows the names until the receipt is written.
 _OF_THE_REQUEST = "retention_erasureidentifier"
@@ -170,16 +173,19 @@ def _search_broker(names: Sequence[str]) -> Outcome:
 
 
 def _search_files(names: Sequence[str], last: str) -> Outcome:
-    folders = sorted(folder for folder in _folders() if folder > last)
+    keys = list(islice(keys_after(last), FILES))
     forms, outcome = byte_forms(names), Outcome()
-    for key in _files(folders[:1]):
-        with blob_storage().open(key) as file:
-            content = bytes(file.read())
+    for key in keys:
+        try:
+            content = read_blob(storage_key=key)
+        except FileNotFoundError:
+            # The purge took it meanwhile.
+            continue
         if holds_any(content, forms) or holds_any(key.encode(), forms):
             _note(outcome, "blob storage")
         if holds_any(_inside(content), forms):
             _note(outcome, "an archive file")
-    outcome.after = ["files", folders[0], 0] if len(folders) > 1 else ["broker", "", 0]
+    outcome.after = ["files", keys[-1], 0] if len(keys) == FILES else ["broker", "", 0]
     return outcome
 
 
@@ -189,19 +195,6 @@ def _inside(content: bytes) -> bytes:
         return archived_lines(content) if is_compressed(content) else b""
     except zstandard.ZstdError:
         return b""
-
-
-def _folders() -> Iterator[str]:
-    try:
-        yield from blob_storage().listdir("")[0]
-    except FileNotFoundError:
-        return
-
-
-def _files(folders: Sequence[str]) -> Iterator[str]:
-    for folder in folders:
-        for name in blob_storage().listdir(folder)[1]:
-            yield f"{folder}/{name}"
 
 
 def _note(outcome: Outcome, place: str) -> None:

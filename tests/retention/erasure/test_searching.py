@@ -8,6 +8,7 @@ from conversations.models import MessagePart
 from conversations.services.recording import record_exchange
 from conversations.vocabulary import Dialect
 from retention.archiving import archive_bytes
+from retention.erasure.steps import searching
 from tests.conversations.schema.rows import fetch
 from tests.retention.conftest import CUSTOMER, NOW
 from tests.retention.erasure.conftest import NAME, states_of
@@ -36,6 +37,24 @@ def test_a_name_inside_somebody_elses_archive_is_found(their_talk, person, desk,
     assert request.state == "partly_done"
     step = request.steps.get(name="searching")
     assert step.kept["an archive file"] == 1
+
+
+def test_files_are_searched_a_page_at_a_time_each_once(folder, monkeypatch):
+    monkeypatch.setattr(searching, "FILES", 2)
+    for key in ("aa/1", "aa/2", "aa/3", "ab/1"):
+        path = folder / key
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(f"{NAME} of {key}".encode())
+    (folder / "aa/2").unlink()
+    (folder / "aa/2").symlink_to(folder / "taken by the purge meanwhile")
+
+    found, after = [], ["files", "", 0]
+    while after[0] == "files":
+        outcome = searching._search([NAME], after)
+        found.append(outcome.kept.get("blob storage", 0))
+        after = outcome.after
+
+    assert (found, after) == ([1, 2, 0], ["broker", "", 0])
 
 
 def test_a_name_that_only_the_patch_of_a_body_holds_is_found(person, desk, make_account):
