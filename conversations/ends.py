@@ -1,6 +1,6 @@
 """The last characters of an id, as people abbreviate one: "…a1b2c3".
 
-Built on tables whose ids people pass on: an index of ends costs some 25 bytes a row, which what is
+Built on tables whose ids people pass on: an index of ends costs 30 bytes a row, which what is
 said and called does not earn.
 """
 

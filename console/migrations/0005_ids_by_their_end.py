@@ -3,7 +3,7 @@
 The function runs as its owner, since `right(…)` may not see rows before the policies of row security do
 and no index would serve. It returns whole ids alone: what its caller may not see is left out here by
 realm, and once more when the rows are read. Messages, calls and attempts have no index of ends: it
-would cost them 25 bytes a row, and where their end is passed on, so is a conversation or a beginning.
+would cost them 30 bytes a row, and where their end is passed on, so is a conversation or a beginning.
 """
 
 from django.db import migrations
