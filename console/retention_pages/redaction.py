@@ -7,7 +7,7 @@ from access.models import Realm
 from access.reach import Reach
 from conversations.models import RedactionSpan, RedactionSwitch
 from conversations.redaction.cutting import cut_text
-from conversations.redaction.detectors import find_secrets
+from conversations.redaction.finding import find_secrets
 from conversations.vocabulary import SecretKind
 
 MOST_ACCOUNTS = 200

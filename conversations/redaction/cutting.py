@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from conversations.redaction.detectors import Span, find_secrets
+from conversations.redaction.detectors import Span
+from conversations.redaction.finding import find_secrets
 from conversations.vocabulary import SecretKind
 from conversations.wire.streams.events import is_event_stream
 
@@ -20,6 +21,10 @@ _LITERAL = re.compile(r'"(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
 _KEY_AHEAD = re.compile(r"\s*:")
 # A string, a number, or the bounds of an object: what stands between them is of no matter.
 _TOKEN = re.compile(rf"{_LITERAL.pattern}|[{{}}]|\d+", re.DOTALL)
+# JSON within a text: a member's name with its quote as it is escaped there, and what follows its value.
+_NAME_BEFORE = re.compile(r'(\\*")\s*:\s*\Z')
+_LONGEST_NAME_END = 80
+_VALUE_ENDS = re.compile(r"\s*(?:[,}]|\Z)")
 # What tells the texts of one stream from each other.
 _PLACES = frozenset({'"index"', '"output_index"', '"content_index"', '"item_id"'})
 
@@ -48,11 +53,19 @@ def cut_text(text: str, *, kinds: frozenset[SecretKind]) -> Cut:
     spans: list[Span] = []
     at = length = 0
     for span in find_secrets(text, kinds=kinds):
-        pieces += [text[at : span.start], mark(span.kind)]
-        length += span.start - at
+        quote = _quote_at(text, span)
+        pieces += [text[at : span.start], quote, mark(span.kind), quote]
+        length += span.start - at + len(quote)
         spans.append(Span(span.kind, length, length + len(mark(span.kind))))
-        length, at = spans[-1].end, span.end
+        length, at = spans[-1].end + len(quote), span.end
     return Cut("".join([*pieces, text[at:]]), tuple(spans)) if spans else Cut(text)
+
+
+def _quote_at(text: str, span: Span) -> str:
+    """How the name is quoted whose value a bare number was, if it was one: else its JSON would be none."""
+    name = _NAME_BEFORE.search(text, max(0, span.start - _LONGEST_NAME_END), span.start)
+    is_number = name and text[span.start : span.end].isdecimal() and _VALUE_ENDS.match(text, span.end)
+    return name[1] if name and is_number else ""
 
 
 def cut_body(body: bytes, *, kinds: frozenset[SecretKind]) -> CutBody:
@@ -82,10 +95,8 @@ def _cut_pieces(text: str, kinds: frozenset[SecretKind]) -> Iterator[str]:
     """Between literals stand numbers, names of events and white space; inside them stands what was said."""
     at = 0
     for match in _LITERAL.finditer(text):
-        if not match[1]:
-            break
         yield _cut_bare(text[at : match.start()], kinds)
-        yield _cut_literal(match[0], kinds)
+        yield _cut_literal(match[0], kinds) if match[1] else cut_text(match[0], kinds=kinds).text
         at = match.end()
     yield _cut_bare(text[at:], kinds)
 
@@ -205,7 +216,8 @@ def _changed(pieces: Sequence[_Piece], kinds: frozenset[SecretKind]) -> Iterator
                 continue
             kept.append(joined[here : max(span.start, here)])
             if span.start >= at:
-                kept.append(mark(span.kind))
+                quote = _quote_at(joined, span)
+                kept.append(f"{quote}{mark(span.kind)}{quote}")
             here = min(span.end, end)
         kept.append(joined[here:end])
         said = "".join(kept)

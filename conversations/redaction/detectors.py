@@ -7,7 +7,7 @@ order number of sixteen digits stays, unless it is a card number too.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from conversations.vocabulary import SecretKind
 
@@ -19,51 +19,6 @@ class Span:
     kind: SecretKind
     start: int
     end: int
-
-
-# So often what a secret hid hides another at most; only a text that is made for it takes more than three.
-_MOST_ROUNDS = 8
-
-
-def find_secrets(text: str, *, kinds: frozenset[SecretKind]) -> list[Span]:
-    """Return the spans of these kinds from left to right; those that overlap are one.
-
-    What stands right behind a secret may be one only when that is gone: so it is looked at again without
-    those that were found, and a text that was cut has nothing left to be cut when it comes back.
-    """
-    spans: list[Span] = []
-    for _ in range(_MOST_ROUNDS):
-        found = _look(text, kinds)
-        spans += found
-        if not found:
-            break
-        text = _without(text, found)
-    return _merged(spans)
-
-
-def _look(text: str, kinds: frozenset[SecretKind]) -> list[Span]:
-    """In the detectors' own order, not the set's: a token that two of them find always gets the same mark."""
-    return _merged([span for kind, find in DETECTORS.items() if kind in kinds for span in find(text)])
-
-
-def _merged(spans: list[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
-        if not merged or span.start >= merged[-1].end:
-            merged.append(span)
-        elif span.end > merged[-1].end:
-            merged[-1] = replace(merged[-1], end=span.end)
-    return merged
-
-
-def _without(text: str, spans: Sequence[Span]) -> str:
-    """The text at its length; in place of each span stands what is no part of a word, as a mark is none."""
-    pieces: list[str] = []
-    at = 0
-    for span in spans:
-        pieces += [text[at : span.start], "[" * (span.end - span.start - 1), "]"]
-        at = span.end
-    return "".join([*pieces, text[at:]])
 
 
 # What people and pages put between groups of digits: blanks of any width, hyphens, dashes.

@@ -29,11 +29,40 @@ def test_a_body_without_secrets_is_the_same_bytes():
         (f'{{"number": {CARD}}}', f'{{"number": "{MARK}"}}'),
         (f'{{"say":"\\u00fc {CARD}"}}', f'{{"say":"ü {MARK}"}}'),
         (f'{{"arguments":"{{\\"card\\":\\"{CARD}\\"}}"}}', f'{{"arguments":"{{\\"card\\":\\"{MARK}\\"}}"}}'),
+        (f'{{"arguments":"{{\\"card\\": {CARD}}}"}}', f'{{"arguments":"{{\\"card\\": \\"{MARK}\\"}}"}}'),
         (f"no JSON {CARD}", f'no JSON "{MARK}"'),
     ],
 )
 def test_json_stays_json_and_the_rest_stays_as_it_was(body, expected):
     assert cut(body.encode()).decode() == expected
+
+
+@pytest.mark.parametrize("depth", range(4))
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_json_within_strings_is_cut_as_deep_as_it_goes(depth, is_ascii):
+    """A line's end is a letter there, and a web page's blank four digits: no word would begin behind them."""
+    words = (
+        "Pay to:\nDE89370400440532013000\nor 4242\u00a04242\u00a04242\u00a04242\u00a0by\n" + "sk-" + "a" * 24
+    )
+
+    def wrapped(said):
+        for _ in range(depth):
+            said = json.dumps({"said": said}, ensure_ascii=is_ascii)
+        return json.dumps({"arguments": said}, ensure_ascii=is_ascii).encode()
+
+    found = json.loads(cut_body(wrapped(words), kinds=EVERY).body)["arguments"]
+    for _ in range(depth):
+        found = json.loads(found)["said"]
+    assert found == "Pay to:\n[cut: bank account]\nor [cut: card number]\u00a0by\n[cut: key]"
+
+
+def test_a_body_that_breaks_off_is_cut_as_if_it_had_not():
+    body = b'{"said":"\\nDE89370400440532013000 and\\u00a04242\\u00a04242\\u00a04242\\u00a04242\\u0'
+
+    assert (
+        cut_body(body, kinds=EVERY).body
+        == b'{"said":"\\n[cut: bank account] and\\u00a0[cut: card number]\\u0'
+    )
 
 
 def test_spans_say_where_the_marks_stand():
@@ -78,16 +107,16 @@ def test_calls_whose_arguments_come_in_the_same_frames_are_texts_of_their_own():
         calls = [{"index": n, "function": {"arguments": piece}} for n, piece in enumerate(pieces)]
         return {"choices": [{"delta": {"tool_calls": calls}, "index": 0}]}
 
-    pieces = [('{"card":"4242', '{"to":"'), ("42424242", "Oslo"), ("4242", '"}')]
-    last = {"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": '"}'}}]}}
+    pieces = [('{"card":4242', '{"to":"a\\nsk-'), ("42424242", "a" * 24), ("4242", '"}')]
+    last = {"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": "}"}}]}}
     ended = {"choices": [last | {"finish_reason": "tool_calls"}]}
     events = [*(chunk(*both) for both in pieces), ended]
     stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
 
-    answer = parse_response(cut(stream), 200)
+    answer = parse_response(cut_body(stream, kinds=EVERY).body, 200)
 
     arguments = [json.loads(part.payload)["function"]["arguments"] for part in answer.message.parts]
-    assert [json.loads(each) for each in arguments] == [{"card": MARK}, {"to": "Oslo"}]
+    assert [json.loads(each) for each in arguments] == [{"card": MARK}, {"to": "a\n[cut: key]"}]
 
 
 def test_a_number_that_is_spread_over_bare_objects_on_lines_is_cut():
@@ -105,7 +134,7 @@ def test_a_string_that_breaks_off_is_read_once_and_cut(begin):
     said = '\\"' * 2**19
     body = f"{begin}{said} {CARD} "
 
-    assert cut(body.encode()).decode() == f'{begin}{said} "{MARK}" '
+    assert cut(body.encode()).decode() == f"{begin}{said} {MARK} "
 
 
 def test_bytes_that_are_no_text_come_through():

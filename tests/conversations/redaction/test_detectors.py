@@ -1,9 +1,11 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.redaction.cutting import cut_text
-from conversations.redaction.detectors import find_secrets
+from conversations.redaction.finding import find_secrets
 from conversations.vocabulary import SecretKind
 
 ALL = frozenset(SecretKind)
@@ -227,8 +229,10 @@ _PIECES = st.sampled_from(
 )
 
 
-@given(st.lists(_PIECES, max_size=9).map("".join))
-def test_a_text_that_was_cut_has_nothing_left_to_cut(text):
+@given(st.lists(_PIECES, max_size=9).map("".join), st.integers(0, 3))
+def test_a_text_that_was_cut_has_nothing_left_to_cut(text, depth):
+    for _ in range(depth):
+        text = json.dumps({"said": text})
     cut = cut_text(text, kinds=ALL).text
 
     assert cut_text(cut, kinds=ALL).text == cut
