@@ -11,9 +11,10 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 
 from access.reach import Reach
-from console.filtering import FilterGroup, filter_group
+from console.filtering import FilterGroup, filter_group, since_options
 from console.finance.chain import names_of
 from console.titles import titles_for
+from conversations.filters import MomentFilter
 from conversations.models import Conversation
 from ledger.models import Compensation, GuardQuestion, WebhookEvent
 from ledger.vocabulary import CompensationOrigin, CompensationState, GuardReason
@@ -61,6 +62,7 @@ class EventFilter(django_filters.FilterSet):
     is_waiting = django_filters.BooleanFilter(field_name="processed_at", lookup_expr="isnull")
     type = django_filters.CharFilter(max_length=128, label="Type")
     event_id = django_filters.CharFilter(max_length=_LONGEST_ID)
+    received_since = MomentFilter(field_name="received_at", lookup_expr="gte")
 
     class Meta:
         model = WebhookEvent
@@ -140,12 +142,13 @@ def question_groups(query: QueryDict) -> list[FilterGroup]:
     return [filter_group(query=query, name="is_answered", title="answer", options=_ANSWERED)]
 
 
-def event_groups(query: QueryDict) -> list[FilterGroup]:
+def event_groups(query: QueryDict, *, now: datetime) -> list[FilterGroup]:
     yes_no = (("true", "In trouble"), ("false", "No trouble"))
     waiting = (("true", "Not worked on yet"), ("false", "Worked on"))
     groups = [
         filter_group(query=query, name="has_trouble", title="trouble", options=yes_no),
         filter_group(query=query, name="is_waiting", title="work", options=waiting),
+        filter_group(query=query, name="received_since", title="time", options=since_options(now=now)),
     ]
     if event_id := query.get("event_id", "")[:_LONGEST_ID]:
         # Where the search box leads; the way back to the others is to lift it.

@@ -21,20 +21,26 @@ from ledger.models import WebhookEvent
 
 _FAILED_JOBS_SINCE: Final = timedelta(days=7)
 _QUARANTINED_DAYS: Final = 7
+_TROUBLED_DAYS: Final = 7
 
 
 def _events(user: User, reach: Reach, now: datetime) -> Iterator[Waiting]:
+    """What was made outside is never applied: events of before were looked at, or never will be."""
     # One that no effect knows is of no realm, and the page is for who sees them all.
     if not reach.sees_all:
         return
-    count, oldest = size_of(WebhookEvent.objects.exclude(trouble=""), "received_at")
+    since = days_back(_TROUBLED_DAYS, now=now)
+    troubled = WebhookEvent.objects.exclude(trouble="").filter(received_at__gte=since)
+    count, oldest = size_of(troubled, "received_at")
     if count:
         yield Waiting(
             "Operations",
-            "Events of processors that could not be applied",
+            "Events of processors of the last 7 days that could not be applied",
             count,
             oldest,
-            reverse("console:events") + "?has_trouble=true",
+            reverse("console:events")
+            + "?"
+            + urlencode({"has_trouble": "true", "received_since": stamp(since)}),
             "Reprocess",
         )
 

@@ -114,17 +114,18 @@ def answer(request: HttpRequest, question_id: UUID) -> HttpResponse:
 @requires(RightName.READ_EFFECTS)
 def events(request: HttpRequest) -> HttpResponse:
     _refuse_outside_all_realms(request)
+    now = timezone.now()
     filters = desks.EventFilter(request.GET, queryset=WebhookEvent.objects.select_related("effect"))
     page = read_page_by_id(request, filters.qs if filters.is_valid() else WebhookEvent.objects.none())
     context = frame_context(
         request,
-        now=timezone.now(),
+        now=now,
         title="Events of processors",
         subtitle="What processors told us, kept raw first and worked on by a worker, each once.",
     )
     context |= list_context(request.GET, page) | {
         "rows": [desks.EventRow(event) for event in page.rows],
-        "groups": desks.event_groups(request.GET),
+        "groups": desks.event_groups(request.GET, now=now),
         "clear": reverse("console:events"),
         "widen": [("Every event", reverse("console:events"))],
         "may_reprocess": holds(request.user, RightName.REPROCESS_EVENTS),

@@ -9,6 +9,7 @@ from django.utils import timezone
 from access.models import Realm
 from access.rights import RoleName
 from conversations.ids import mint_id
+from ledger.models import WebhookEvent
 from ledger.services.compensating import request_compensation
 from ledger.vocabulary import CompensationReason
 from retention.models import ErasureRequest
@@ -159,3 +160,26 @@ def test_every_number_of_what_waits_is_a_link(log_in, charge):
     page = log_in(RoleName.FINANCE).get("/").content.decode()
 
     assert '<td class="num"><a href="/effects/?state=unknown">1</a></td>' in page
+
+
+def test_events_in_trouble_are_those_of_the_last_7_days_that_the_list_shows(log_in):
+    for number, (days, trouble) in enumerate(
+        [(0, "unmatched"), (3, "unreadable"), (3, ""), (8, "unmatched")]
+    ):
+        at = timezone.now() - timedelta(days=days)
+        WebhookEvent.objects.create(
+            id=mint_id(at),
+            processor="stripe",
+            event_id=f"evt_{number}",
+            type="charge.succeeded",
+            occurred_at=at,
+            received_at=at,
+            processed_at=at,
+            trouble=trouble,
+        )
+    client = log_in(RoleName.FINANCE)
+
+    [row] = client.get("/").context["sections"][0].rows
+
+    assert (row.what, row.count) == ("Events of processors of the last 7 days that could not be applied", 2)
+    assert [shown.event.event_id for shown in client.get(row.url).context["rows"]] == ["evt_0", "evt_1"]
