@@ -156,14 +156,16 @@ def _read_siblings(known: Known, context: RunContext, every: Sequence[Movement])
         if kind == ReferenceKind.CHARGE
     }
     lines = StatementLine.objects.filter(
-        among_filled("charge_ref", charges)
-        | Q(among_ids("effect_mark", known.effects))
-        | among_filled("key_mark", known.by_key),
         statement_id__in=context.positions,
         trouble="",
         kind__in=[LineKind.CHARGE, LineKind.REFUND, LineKind.RELEASE],
     )
-    further = set(lines.values_list("reference", flat=True)) - read
+    of_effects = among_filled("charge_ref", charges) | Q(among_ids("effect_mark", known.effects))
+    further = set(lines.filter(of_effects).values_list("reference", flat=True))
+    if known.by_key:
+        of_keys = lines.filter(among_filled("key_mark", known.by_key))
+        further |= set(of_keys.values_list("reference", flat=True))
+    further -= read
     owners = {
         reference: effect.id
         for effect in known.effects.values()
