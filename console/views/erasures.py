@@ -95,6 +95,7 @@ def _take_in(request: HttpRequest, form: IntakeForm, account_ids: list[UUID]) ->
             received_at=form.received_at(),
             now=timezone.now(),
             user=staff_of(request),
+            address=address_of(request),
         )
     except StoreError as error:
         form.add_error(None, f"{error.explanation} ({error.place})" if error.place else error.explanation)
@@ -150,7 +151,12 @@ def act(request: HttpRequest, request_id: UUID, action: str) -> HttpResponse:
     if not has_right(user, right):
         refuse(why=f"Your role does not have the right to this: “{right.label}”.")
     note = request.POST.get("note", "")[:2000]
-    given: dict[str, Any] = {"request_id": found.pk, "user": user, "now": now}
+    given: dict[str, Any] = {
+        "request_id": found.pk,
+        "user": user,
+        "now": now,
+        "address": address_of(request),
+    }
     try:
         if action == "identity":
             how = request.POST.get("how", "")
@@ -194,7 +200,13 @@ def answer_copy(request: HttpRequest, request_id: UUID, copy_id: int) -> HttpRes
     answer = request.POST.get("answer", "")
     if answer not in (CopyState.CONFIRMED, CopyState.REFUSED) or not found.hosted_copies.filter(pk=copy_id):
         raise Http404("There is no such copy, or no such answer.")
-    erasing.answer_copy(copy_id=copy_id, state=CopyState(answer), user=staff_of(request), now=timezone.now())
+    erasing.answer_copy(
+        copy_id=copy_id,
+        state=CopyState(answer),
+        user=staff_of(request),
+        now=timezone.now(),
+        address=address_of(request),
+    )
     return HttpResponseRedirect(reverse("console:erasure", args=[found.pk]))
 
 

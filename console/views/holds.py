@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from access.addresses import address_of
 from access.permissions import holds as has_right
 from access.permissions import requires, staff_of
 from access.reach import reach_of
@@ -90,6 +91,7 @@ def _place(request: HttpRequest, form: HoldForm) -> LegalHold | None:
             note=form.cleaned_data["note"],
             user=staff_of(request),
             now=timezone.now(),
+            address=address_of(request),
         )
     except StoreError as error:
         form.add_error(None, error.explanation)
@@ -138,14 +140,23 @@ def decide_release(request: HttpRequest, hold_id: UUID) -> HttpResponse:
 
 def _act(request: HttpRequest, hold_id: UUID, service: Any, done: str) -> HttpResponse:
     found = _found(request, hold_id)
+    back = HttpResponseRedirect(reverse("console:hold", args=[found.pk]))
     form = NoteForm(request.POST)
-    note = form.cleaned_data["note"] if form.is_valid() else ""
+    if not form.is_valid():
+        messages.error(request, "Nothing was done: the note is longer than 2,000 characters. Shorten it.")
+        return back
     try:
-        service(hold_id=found.pk, user=staff_of(request), now=timezone.now(), note=note)
+        service(
+            hold_id=found.pk,
+            user=staff_of(request),
+            now=timezone.now(),
+            note=form.cleaned_data["note"],
+            address=address_of(request),
+        )
         messages.success(request, done)
     except StoreError as error:
         messages.error(request, error.explanation)
-    return HttpResponseRedirect(reverse("console:hold", args=[found.pk]))
+    return back
 
 
 def _found(request: HttpRequest, hold_id: UUID) -> LegalHold:

@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -11,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from access.addresses import address_of
 from access.permissions import holds as has_right
 from access.permissions import requires, staff_of
 from access.reach import Reach, reach_of
@@ -53,7 +53,7 @@ def change(request: HttpRequest) -> HttpResponse:
     form = PolicyForm(reach, request.POST if request.method == "POST" else None, initial=initial)
     rule = _proposed(form, reach) if request.method == "POST" and form.is_valid() else None
     if rule is not None and "confirm" in request.POST:
-        if _is_set(rule, form, user=staff_of(request), now=now):
+        if _is_set(request, rule, form, now=now):
             messages.success(request, "The change is set. It is in the history below.")
             return HttpResponseRedirect(reverse("console:policies"))
         rule = None
@@ -77,10 +77,10 @@ def _proposed(form: PolicyForm, reach: Reach) -> RetentionPolicy | None:
     return rule
 
 
-def _is_set(rule: RetentionPolicy, form: PolicyForm, *, user: User, now: datetime) -> bool:
+def _is_set(request: HttpRequest, rule: RetentionPolicy, form: PolicyForm, *, now: datetime) -> bool:
     """Set the rule; what another set since the form was checked may refuse it."""
     try:
-        set_policy(rule=rule, user=user, now=now)
+        set_policy(rule=rule, user=staff_of(request), now=now, address=address_of(request))
     except PolicyError as error:
         _say(error, form)
         return False

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from access.addresses import address_of
 from access.models import Realm
 from access.models.log import AccessAction, TargetKind
 from access.permissions import actor_of, requires, staff_of
@@ -134,6 +135,7 @@ def redact(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
                 user=staff_of(request),
                 now=now,
                 is_dry_run=not is_confirmed,
+                address=address_of(request),
             )
         except StoreError as error:
             form.add_error(None, f"Nothing is cut: {error.explanation}.")
@@ -169,5 +171,6 @@ def _set(request: HttpRequest, realm: Realm, account: Account | None, kinds: fro
         realm_id=realm.pk,
         account_id=account_id,
         now=now,
+        address=address_of(request),
     )
     messages.success(request, "From now on this is cut.")

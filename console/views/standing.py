@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from access.addresses import address_of
 from access.permissions import holds as has_right
 from access.permissions import requires, staff_of
 from access.reach import reach_of
@@ -54,7 +55,12 @@ def standing(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
 def return_from_archive(request: HttpRequest, conversation_id: UUID) -> HttpResponse:
     _reachable(request, conversation_id)
     try:
-        count = bring_back(conversation_id=conversation_id, user=staff_of(request), now=timezone.now())
+        count = bring_back(
+            conversation_id=conversation_id,
+            user=staff_of(request),
+            now=timezone.now(),
+            address=address_of(request),
+        )
     except StoreError as error:
         messages.error(request, f"Nothing was brought back: {error.explanation}.")
     else:

@@ -88,6 +88,7 @@ class ErasuresView(ApiView):
             received_at=received_at,
             key=self.key,
             now=self.now,
+            address=self.address,
         )
         location = reverse("api:v1:erasure", args=[taken.number], request=request)
         return Response(_shown(taken), status=201, headers={"Location": location})

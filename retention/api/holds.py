@@ -80,7 +80,7 @@ class HoldsView(ApiView):
             raise NotFoundError(f"no-{kind}", f"there is no such {kind} to hold", place=f"{kind} {target}")
         if kind == HoldTarget.ACCOUNT:
             self.concerns(target)
-        hold = place_hold(**given, matter=matter, key=self.key, now=self.now)
+        hold = place_hold(**given, matter=matter, key=self.key, now=self.now, address=self.address)
         location = reverse("api:v1:hold", args=[hold.pk], request=request)
         return Response(HoldAnswer(hold).data, status=201, headers={"Location": location})
 
@@ -107,7 +107,8 @@ class ReleaseRequestView(ApiView):
     def post(self, request: Request, hold_id: UUID) -> Response:
         """The hold goes on until a person approves, and not the one who made this key."""
         _found(self, hold_id)
-        return Response(HoldAnswer(request_release(hold_id=hold_id, key=self.key, now=self.now)).data)
+        asked = request_release(hold_id=hold_id, key=self.key, now=self.now, address=self.address)
+        return Response(HoldAnswer(asked).data)
 
 
 def _holds(view: ApiView) -> QuerySet[LegalHold]:

@@ -17,7 +17,7 @@ from retention.models import ArchiveReturn
 
 
 @transaction.atomic
-def bring_back(*, conversation_id: UUID, user: User, now: datetime) -> int:
+def bring_back(*, conversation_id: UUID, user: User, now: datetime, address: str | None = None) -> int:
     """Put a conversation's archived bytes back; return how many parts have theirs again.
 
     A hold does not stand against it: nothing is lost. The archive leaves the conversation alone for
@@ -45,5 +45,6 @@ def bring_back(*, conversation_id: UUID, user: User, now: datetime) -> int:
         conversation_id=conversation_id,
         row_count=returned,
         now=now,
+        address=address,
     )
     return returned

@@ -68,6 +68,7 @@ def take_in(
     user: User | None = None,
     key: ApiKey | None = None,
     aliases: Iterable[str] = (),
+    address: str | None = None,
 ) -> ErasureRequest:
     """Open a request about these accounts of one person; its clock runs from when it was received.
 
@@ -105,13 +106,19 @@ def take_in(
     for account in accounts:
         ErasureAccount.objects.create(request=request, account_id=account.pk)
     _name(request, accounts, aliases)
-    _log(request, user=user, key=key, now=now)
+    _log(request, user=user, key=key, now=now, address=address)
     return request
 
 
 @transaction.atomic
 def check_identity(
-    *, request_id: UUID, how: IdentityCheck, user: User, now: datetime, note: str = ""
+    *,
+    request_id: UUID,
+    how: IdentityCheck,
+    user: User,
+    now: datetime,
+    note: str = "",
+    address: str | None = None,
 ) -> ErasureRequest:
     """Note how it was made sure that the person asks; before that nothing is shown or approved."""
     request = _lock(request_id, RequestState.INTAKE)
@@ -119,23 +126,25 @@ def check_identity(
     request.state = RequestState.IDENTIFIED
     request.save(update_fields=["identity_check", "identity_checked_by", "identity_checked_at", "state"])
     _write_note(request, user=user, note=note, now=now)
-    _log(request, user=user, now=now)
+    _log(request, user=user, now=now, address=address)
     return request
 
 
 @transaction.atomic
-def prepare_preview(*, request_id: UUID, user: User, now: datetime) -> ErasureRequest:
+def prepare_preview(
+    *, request_id: UUID, user: User, now: datetime, address: str | None = None
+) -> ErasureRequest:
     """Count what will be erased, pseudonymised and kept; what is approved is this count."""
     request = _lock(request_id, RequestState.IDENTIFIED, RequestState.PREVIEWED)
     request.preview, request.previewed_at = preview_erasure(request=request, now=now), now
     request.state = RequestState.PREVIEWED
     request.save(update_fields=["preview", "previewed_at", "state"])
-    _log(request, user=user, now=now)
+    _log(request, user=user, now=now, address=address)
     return request
 
 
 @transaction.atomic
-def approve_erasure(*, request_id: UUID, user: User, now: datetime) -> JobRun:
+def approve_erasure(*, request_id: UUID, user: User, now: datetime, address: str | None = None) -> JobRun:
     """Approve and start; whoever took the request in cannot approve it.
 
     Where an application took it in, whoever checked the identity cannot: it takes two people too.
@@ -146,7 +155,7 @@ def approve_erasure(*, request_id: UUID, user: User, now: datetime) -> JobRun:
         raise TwoPeopleError("two-people", f"whoever {first} cannot approve it", place=request.number)
     request.approved_by, request.approved_at, request.state = user, now, RequestState.APPROVED
     request.save(update_fields=["approved_by", "approved_at", "state"])
-    _log(request, user=user, now=now)
+    _log(request, user=user, now=now, address=address)
     return start_erasure(request=request, requested_by=("staff", str(user.pk)), now=now)
 
 
@@ -177,7 +186,9 @@ def start_erasure(*, request: ErasureRequest, requested_by: tuple[str, str], now
 
 
 @transaction.atomic
-def extend_term(*, request_id: UUID, user: User, now: datetime, note: str) -> ErasureRequest:
+def extend_term(
+    *, request_id: UUID, user: User, now: datetime, note: str, address: str | None = None
+) -> ErasureRequest:
     """Lengthen the clock, once, before it has run out, with a reason."""
     request = _lock(request_id, *RequestState)
     if request.extended_at is not None:
@@ -189,29 +200,31 @@ def extend_term(*, request_id: UUID, user: User, now: datetime, note: str) -> Er
     request.due_at, request.extended_at = request.due_at + EXTENSION, now
     request.save(update_fields=["due_at", "extended_at"])
     _write_note(request, user=user, note=note, now=now)
-    _log(request, user=user, now=now)
+    _log(request, user=user, now=now, address=address)
     return request
 
 
 @transaction.atomic
-def withdraw(*, request_id: UUID, user: User, now: datetime) -> ErasureRequest:
+def withdraw(*, request_id: UUID, user: User, now: datetime, address: str | None = None) -> ErasureRequest:
     """End a request before it was approved; nothing was erased, its names go."""
     request = _lock(request_id, RequestState.INTAKE, RequestState.IDENTIFIED, RequestState.PREVIEWED)
     request.identifiers.update(value="")
     request.notes.update(text="")
     request.state, request.finished_at = RequestState.WITHDRAWN, now
     request.save(update_fields=["state", "finished_at"])
-    _log(request, user=user, now=now)
+    _log(request, user=user, now=now, address=address)
     return request
 
 
 @transaction.atomic
-def answer_copy(*, copy_id: int, state: CopyState, user: User, now: datetime) -> HostedCopy:
+def answer_copy(
+    *, copy_id: int, state: CopyState, user: User, now: datetime, address: str | None = None
+) -> HostedCopy:
     """Write down what the provider said of a copy."""
     copy = HostedCopy.objects.select_for_update().get(pk=copy_id)
     copy.state, copy.confirmed_at, copy.confirmed_by = state, now, user
     copy.save(update_fields=["state", "confirmed_at", "confirmed_by"])
-    _log(copy.request, user=user, now=now)
+    _log(copy.request, user=user, now=now, address=address)
     return copy
 
 
@@ -281,7 +294,12 @@ def _actor(user: User | None, key: ApiKey | None) -> Actor:
 
 
 def _log(
-    request: ErasureRequest, *, now: datetime, user: User | None = None, key: ApiKey | None = None
+    request: ErasureRequest,
+    *,
+    now: datetime,
+    address: str | None,
+    user: User | None = None,
+    key: ApiKey | None = None,
 ) -> None:
     log_access(
         actor=_actor(user, key),
@@ -290,4 +308,5 @@ def _log(
         target_id=request.number,
         realm_id=request.realm_id,
         now=now,
+        address=address,
     )

@@ -42,6 +42,7 @@ def place_hold(
     conversation_id: UUID | None = None,
     effect_id: UUID | None = None,
     note: str = "",
+    address: str | None = None,
 ) -> LegalHold:
     """Hold exactly one of the three; raises NotFoundError where it has gone already.
 
@@ -71,13 +72,19 @@ def place_hold(
         placed_at=now,
     )
     hold.save(force_insert=True)
-    _write_step(hold, HoldStep.PLACED, user=user, key=key, now=now, note=note)
+    _write_step(hold, HoldStep.PLACED, user=user, key=key, now=now, note=note, address=address)
     return hold
 
 
 @transaction.atomic
 def request_release(
-    *, hold_id: UUID, now: datetime, user: User | None = None, key: ApiKey | None = None, note: str = ""
+    *,
+    hold_id: UUID,
+    now: datetime,
+    user: User | None = None,
+    key: ApiKey | None = None,
+    note: str = "",
+    address: str | None = None,
 ) -> LegalHold:
     """Ask for the release; the hold holds until a person approves who did not ask."""
     hold = _lock_open(hold_id)
@@ -85,12 +92,14 @@ def request_release(
         raise ConflictError("release-requested", "its release was asked for already", place=f"hold {hold.pk}")
     hold.release_requested_by, hold.release_requested_by_key, hold.release_requested_at = user, key, now
     hold.save(update_fields=_REQUEST)
-    _write_step(hold, HoldStep.RELEASE_REQUESTED, user=user, key=key, now=now, note=note)
+    _write_step(hold, HoldStep.RELEASE_REQUESTED, user=user, key=key, now=now, note=note, address=address)
     return hold
 
 
 @transaction.atomic
-def approve_release(*, hold_id: UUID, user: User, now: datetime, note: str = "") -> LegalHold:
+def approve_release(
+    *, hold_id: UUID, user: User, now: datetime, note: str = "", address: str | None = None
+) -> LegalHold:
     """End the hold; whoever asked for the release, or made the key that asked, cannot approve it."""
     hold = _lock_requested(hold_id)
     if asked_for_by(hold, user):
@@ -98,7 +107,7 @@ def approve_release(*, hold_id: UUID, user: User, now: datetime, note: str = "")
         raise TwoPeopleError("two-people", f"whoever {first} cannot approve it", place=f"hold {hold.pk}")
     hold.released_by, hold.released_at = user, now
     hold.save(update_fields=["released_by", "released_at"])
-    _write_step(hold, HoldStep.RELEASED, user=user, now=now, note=note)
+    _write_step(hold, HoldStep.RELEASED, user=user, now=now, note=note, address=address)
     return hold
 
 
@@ -109,12 +118,14 @@ def asked_for_by(hold: LegalHold, user: User) -> bool:
 
 
 @transaction.atomic
-def refuse_release(*, hold_id: UUID, user: User, now: datetime, note: str = "") -> LegalHold:
+def refuse_release(
+    *, hold_id: UUID, user: User, now: datetime, note: str = "", address: str | None = None
+) -> LegalHold:
     """Put the request aside; the hold goes on, and may be asked about again."""
     hold = _lock_requested(hold_id)
     hold.release_requested_by, hold.release_requested_by_key, hold.release_requested_at = None, None, None
     hold.save(update_fields=_REQUEST)
-    _write_step(hold, HoldStep.RELEASE_REFUSED, user=user, now=now, note=note)
+    _write_step(hold, HoldStep.RELEASE_REFUSED, user=user, now=now, note=note, address=address)
     return hold
 
 
@@ -170,6 +181,7 @@ def _write_step(
     user: User | None = None,
     key: ApiKey | None = None,
     note: str = "",
+    address: str | None = None,
 ) -> None:
     """Write the line of the history; notes are written by people only."""
     HoldEvent.objects.create(hold=hold, step=step, by=user, by_key=key, at=now)
@@ -184,6 +196,7 @@ def _write_step(
         conversation_id=hold.conversation_id,
         account_id=hold.account_id,
         now=now,
+        address=address,
     )
 
 

@@ -63,7 +63,9 @@ def propose_policy(
 
 
 @transaction.atomic
-def set_policy(*, rule: RetentionPolicy, user: User, now: datetime) -> RetentionPolicy:
+def set_policy(
+    *, rule: RetentionPolicy, user: User, now: datetime, address: str | None = None
+) -> RetentionPolicy:
     """Write a proposed rule; it is checked again, because another may have been set since."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [SETTING_POLICIES])
@@ -88,6 +90,7 @@ def set_policy(*, rule: RetentionPolicy, user: User, now: datetime) -> Retention
         realm_id=checked.realm_id,
         account_id=checked.account_id,
         now=now,
+        address=address,
     )
     return checked
 

@@ -52,6 +52,7 @@ def redact_conversation(
     user: User,
     now: datetime,
     is_dry_run: bool = False,
+    address: str | None = None,
 ) -> Redacted:
     """Cut these kinds out of every block, the title and the words of errors, for good.
 
@@ -59,7 +60,8 @@ def redact_conversation(
     What bodies share with those of other conversations (preamble, tools) is let go of, and swept where
     no other names it.
     Archived bytes come back first; ArchiveError where they cannot. Raises HeldError while it is held.
-    A dry run does the same, is rolled back, and writes no file and no line of the log.
+    A dry run does the same, is rolled back, and writes no line of the log; files that it brought back
+    from the archive belong to no row and are swept.
     """
     found = Conversation.objects.values_list("account_id", "account__realm_id")
     account_id, realm_id = found.get(pk=conversation_id)
@@ -104,6 +106,7 @@ def redact_conversation(
         conversation_id=conversation_id,
         row_count=len(cut),
         now=now,
+        address=address,
     )
     return redacted
 

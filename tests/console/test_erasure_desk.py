@@ -113,6 +113,8 @@ def test_a_request_goes_from_intake_to_receipt(first, second, account, talk):
     assert "ines@example.com" not in page
     signed = json.loads(second.get(f"{DESK}{request.pk}/receipt.json").content)
     assert json.loads(signed["receipt"])["found_again"] == 0
+    lines = AccessEntry.objects.filter(action="change", target_id=request.number)
+    assert set(lines.values_list("address", flat=True)) == {"127.0.0.1"}
 
 
 def run_of(request):

@@ -82,6 +82,18 @@ def test_a_release_takes_two_people(log_in, hold):
 
     hold.refresh_from_db()
     assert (hold.is_open, hold.released_by.username) == (False, "quentin")
+    lines = AccessEntry.objects.filter(action="change", actor_id=str(hold.released_by.pk))
+    assert [line.address for line in lines] == ["127.0.0.1"]
+
+
+def test_a_note_that_is_too_long_is_not_dropped_without_a_word(log_in, hold):
+    client = log_in(RoleName.PRIVACY_OFFICER, name="rosa")
+
+    page = client.post(f"{HOLDS}{hold.pk}/ask/", {"note": "x" * 2_001}, follow=True).content.decode()
+
+    hold.refresh_from_db()
+    assert "Nothing was done: the note is longer than 2,000 characters" in page
+    assert hold.release_requested_at is None
 
 
 def test_the_page_offers_the_decision_to_the_second_person_only(log_in, hold):
@@ -173,6 +185,7 @@ def test_a_confirmed_change_is_in_the_history(log_in):
 
     rule = RetentionPolicy.objects.get(days=60)
     assert (rule.set_by.username, rule.scope) == ("privacy_officer", "default")
+    assert AccessEntry.objects.get(target_kind="policy").address == "127.0.0.1"
     assert b"The change is set" in page.content
 
 

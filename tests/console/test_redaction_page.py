@@ -139,7 +139,8 @@ class TestWhatIsStored:
         officer.post(f"/conversations/{said.pk}/redact/", {"kinds": ["card"], "confirm": "yes"})
 
         assert MessagePart.objects.get().text == "my card [cut: card number]"
-        assert AccessEntry.objects.get(action="change").conversation_id == said.pk
+        line = AccessEntry.objects.get(action="change")
+        assert (line.conversation_id, line.address) == (said.pk, "127.0.0.1")
 
     def test_what_is_held_stays_and_the_page_says_why(self, officer, said):
         place_hold(conversation_id=said.pk, matter="M-7", user=User.objects.get(), now=NOW)

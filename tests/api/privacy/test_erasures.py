@@ -90,7 +90,8 @@ def test_an_erasure_from_intake_to_receipt_takes_two_people(issue, client_of, re
     assert "cus-1" not in told
     assert "sample" not in told.lower()
     assert not Account.objects.filter(external_id="cus-1").exists()
-    assert AccessEntry.objects.filter(target_kind="erasure", actor_kind="application").count() == 1
+    line = AccessEntry.objects.get(target_kind="erasure", actor_kind="application")
+    assert line.address == "127.0.0.1"
 
 
 def test_the_database_holds_the_two_people_of_an_applications_request(client, person, people):
