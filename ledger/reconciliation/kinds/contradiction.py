@@ -40,7 +40,7 @@ def find(context: RunContext) -> list[Seen]:
         ).order_by("id")
     )
     seen: list[Seen] = []
-    for batch in batched(kept, _AT_ONCE, strict=False):
+    for batch in batched(kept, _AT_ONCE):
         effects = effects_as_of({one.effect_id for one in batch}, as_of=context.as_of)
         seen += [_seen(one, effects.get(one.effect_id)) for one in batch]
     return seen
