@@ -1,6 +1,7 @@
 """The erasure desk: requests with their clocks, intake, one request, its receipt."""
 
 import json
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -75,7 +76,7 @@ def intake(request: HttpRequest) -> HttpResponse:
     )
     found: list[Account] | None = None
     if request.method == "POST" and form.is_valid():
-        found = erasing.find_accounts(realm_id=form.cleaned_data["realm"].pk, names=form.lines("names"))
+        found = _find(request, realm_id=form.cleaned_data["realm"].pk, names=form.lines("names"), now=now)
         chosen = {pk for pk in request.POST.getlist("account") if pk in {str(one.pk) for one in found}}
         if chosen:
             taken = _take_in(request, form, [UUID(pk) for pk in sorted(chosen)])
@@ -84,6 +85,24 @@ def intake(request: HttpRequest) -> HttpResponse:
     context = frame_context(request, now=now, title="Take a request in", subtitle=PURPOSE)
     context |= {"form": form, "found": found, "shown": [_masked(one) for one in found or []]}
     return render(request, "console/retention/intake.html", context, status=422 if form.errors else 200)
+
+
+def _find(request: HttpRequest, *, realm_id: int, names: list[str], now: datetime) -> list[Account]:
+    """Return the person's accounts; that somebody looked for a person is in the log, never the names."""
+    found = erasing.find_accounts(realm_id=realm_id, names=names)
+    only = found[0].pk if len(found) == 1 else None
+    log_access(
+        actor=actor_of(request),
+        action=AccessAction.SEARCH_PERSON,
+        target_kind=TargetKind.ACCOUNT,
+        target_id="erasure intake",
+        realm_id=realm_id,
+        account_id=only,
+        row_count=len(found),
+        now=now,
+        address=address_of(request),
+    )
+    return found
 
 
 def _take_in(request: HttpRequest, form: IntakeForm, account_ids: list[UUID]) -> ErasureRequest | None:

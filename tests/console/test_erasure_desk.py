@@ -70,6 +70,8 @@ def test_the_person_is_shown_masked_before_anything_is_taken_in(first, account, 
     assert "i•••@example.com" in page
     assert "ines@example.com" not in page.replace("ines@example.com</textarea>", "")
     assert not ErasureRequest.objects.exists()
+    line = AccessEntry.objects.get(action="search_person")
+    assert (line.account_id, line.row_count, line.address) == (account.pk, 1, "127.0.0.1")
 
 
 def test_what_an_application_took_in_is_approved_by_who_did_not_check_the_identity(
