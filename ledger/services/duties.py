@@ -56,12 +56,10 @@ def work_waiting_events(*, run_id: UUID, clock: Clock = timezone.now) -> JobRun 
 def _waiting_events(run: JobRun) -> list[UUID]:
     """Oldest first, behind what the run is done with: one that goes on waiting is not taken twice."""
     done = done_until(run)
-    behind = Q(pk__gt=UUID(done)) if done else Q()
-    waiting = WebhookEvent.objects.filter(behind, processed_at=None)
-    matching = events.unmatched_that_match().filter(behind)
-    found: set[UUID] = set()
-    for some in (waiting, matching):
-        found.update(some.order_by("pk").values_list("pk", flat=True)[:RUN_LIMIT])
+    after = UUID(done) if done else None
+    waiting = WebhookEvent.objects.filter(Q(pk__gt=after) if after else Q(), processed_at=None)
+    found = set(waiting.order_by("pk").values_list("pk", flat=True)[:RUN_LIMIT])
+    found.update(events.find_unmatched_that_match(after=after, most=RUN_LIMIT, now=begun(run)))
     return sorted(found)
 
 

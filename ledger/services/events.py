@@ -15,8 +15,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Q
 
 from access.actors import Actor, ActorKind
 from conversations.errors import StoreError, constraint_of
@@ -40,6 +40,16 @@ UNREACHABLE = "processor_unreachable"
 NOT_TOLD = "processor_not_told"
 UNREADABLE = "unreadable"
 RAW_IS_GONE = "raw_is_gone"
+
+# Where workers were down for longer, what waited since is left to a person.
+LEARNT_WITHIN = timedelta(days=7)
+# An id's moment is that of the request that brought it; others see it only after the commit.
+_UNMATCHED_THAT_MATCH = """
+SELECT DISTINCT e.id FROM ledger_effectreference r JOIN ledger_webhookevent e ON e.object_ref = r.reference
+WHERE r.id > %(before)s AND e.object_ref <> '' AND e.trouble = %(unmatched)s AND e.id > %(after)s
+AND r.seen_at >= e.processed_at - interval '1 hour'
+ORDER BY e.id LIMIT %(most)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +164,25 @@ def work_waiting_for(*, reference: str, now: datetime) -> int:
     return number
 
 
-def unmatched_that_match() -> Any:
-    """Return unmatched events whose object is known by now: a crash came between commit and look."""
-    known = EffectReference.objects.filter(reference=OuterRef("object_ref"))
-    return WebhookEvent.objects.filter(Exists(known), trouble=UNMATCHED)
+def find_unmatched_that_match(*, after: UUID | None, most: int, now: datetime) -> list[UUID]:
+    """Return unmatched events whose object became known after they were worked on, in their order.
+
+    A crash came between commit and look. It goes out from the ids that were learnt of late: of what was
+    made outside, events stay unmatched for ever, and there may be any number of them.
+    """
+    newest = EffectReference.objects.order_by("-pk")
+    before = newest.filter(seen_at__lt=now - LEARNT_WITHIN).values_list("pk", flat=True).first()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _UNMATCHED_THAT_MATCH,
+            {
+                "before": before or 0,
+                "unmatched": UNMATCHED,
+                "after": after or UUID(int=0),
+                "most": most,
+            },
+        )
+        return [row[0] for row in cursor.fetchall()]
 
 
 def _apply(event: WebhookEvent, *, now: datetime) -> _Applied:

@@ -1,16 +1,19 @@
 import itertools
 import json
+from datetime import timedelta
 
 import pytest
 from django.db import transaction
 
+from jobs.services.starting import start_job
 from ledger.errors import InsideTransactionError
 from ledger.models import Compensation, Contradiction, Dispute, EffectReference, ToolEffect, WebhookEvent
 from ledger.querysets import find_effects_by_reference, not_paid_back
+from ledger.services.duties import work_waiting_events
 from ledger.services.events import take_in_event, work_event, work_waiting_for
 from ledger.services.hearing import RawAnswer, hear_answer
 from ledger.services.sending import mark_sent
-from tests.ledger.conftest import AGENT, LATER
+from tests.ledger.conftest import AGENT, LATER, NOW
 from tests.ledger.hearing import books, hear
 from tests.ledger.stripe_events import CREATED, charge, dispute, event, refund
 
@@ -101,6 +104,33 @@ def test_what_a_waiting_event_ties_to_the_effect_is_waited_for_no_longer_either(
 
     assert books(open_effect) == ("applied", 5000, 1200)
     assert set(WebhookEvent.objects.values_list("trouble", "effect")) == {("", open_effect.pk)}
+
+
+def worked_again(now):
+    job = start_job(kind="ledger.work_events", requested_by=("job", "beat"), now=now)
+    return work_waiting_events(run_id=job.pk, clock=lambda: now).counts
+
+
+def test_what_waited_for_an_id_that_a_dead_worker_learnt_is_worked_on_by_the_job(open_effect):
+    hear("payment_intent.succeeded", INTENT, "evt_i")
+    mark_sent(effect_id=open_effect.pk, now=LATER, find_by={"payment_intent": "pi_TEST0090"})
+
+    assert worked_again(LATER + timedelta(minutes=5)) == {"events": {"settled": 1}}
+
+    assert books(open_effect) == ("applied", 5000, 0)
+
+
+def test_what_was_unmatched_in_spite_of_a_known_id_is_not_worked_on_for_ever(open_effect):
+    """The id is known as what a refund was for: the charge itself was made outside."""
+    EffectReference.objects.create(
+        effect=open_effect, processor="stripe", kind="target", reference="ch_TEST0090", seen_at=NOW
+    )
+    assert hear("charge.succeeded", charge(), "evt_c").trouble == "unmatched"
+
+    assert worked_again(LATER + timedelta(hours=1)) == {"events": {"unmatched": 1}}
+    assert worked_again(LATER + timedelta(hours=2)) == {}
+
+    assert WebhookEvent.objects.get().attempts == 2
 
 
 def test_part_refunds_are_lines_and_not_the_running_total(open_effect, charged):
