@@ -1,4 +1,6 @@
+import json
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 import stripe
@@ -6,8 +8,13 @@ from django.db import transaction
 
 from ledger.errors import InsideTransactionError
 from ledger.models import Contradiction, ToolEffect
+from ledger.processors.protocol import Sought
+from ledger.processors.stripe.finding import find
 from ledger.services.sweeping import due, look
-from tests.ledger.conftest import SWEEPER
+from ledger.vocabulary import Operation
+from tests.ledger.conftest import NOW, SWEEPER
+from tests.ledger.stripe_events import charge as charge_object
+from tests.ledger.stripe_events import event
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +88,39 @@ def test_what_was_sent_without_metadata_is_found_by_its_key_in_the_events(
     assert sweep(begun.effect, clock) == "applied"
 
     assert begun.effect.moves.latest("number").source == "events"
+
+
+def test_a_charge_without_an_intent_is_found_by_its_key_in_the_events(bought):
+    """The sandbox makes none: what Stripe answers is told here."""
+    made = charge_object(payment_intent=None)
+    body = json.loads(event("charge.succeeded", made, event_id="evt_1", key=bought.idempotency_key))
+
+    def listed(*things):
+        return lambda asked: SimpleNamespace(data=list(things), has_more=False)
+
+    def events(asked):
+        return listed(*[body] if body["type"] in asked["types"] else [])(asked)
+
+    client = SimpleNamespace(
+        v1=SimpleNamespace(
+            payment_intents=SimpleNamespace(list=listed()), events=SimpleNamespace(list=events)
+        )
+    )
+    sought = Sought(
+        effect_id=bought.pk,
+        operation=Operation.CHARGE,
+        idempotency_key=bought.idempotency_key,
+        references=[],
+        customer="",
+        since=NOW,
+        until=NOW + timedelta(hours=26),
+        now=NOW + timedelta(hours=27),
+    )
+
+    found = find(client, sought)
+
+    assert [(one.outcome, one.reference) for one in found.seen] == [("applied", "ch_TEST0090")]
+    assert not found.is_absent
 
 
 def test_nothing_is_absent_where_the_events_were_not_read_to_their_end(

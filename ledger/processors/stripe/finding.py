@@ -26,6 +26,9 @@ _EVENT_TYPES = {
         "payment_intent.succeeded",
         "payment_intent.payment_failed",
         "payment_intent.canceled",
+        # Of a charge that was made without an intent, which the list of intents does not show.
+        "charge.succeeded",
+        "charge.failed",
     ],
     Operation.REFUND: ["refund.created", "refund.failed", "refund.updated"],
 }
