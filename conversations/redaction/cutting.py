@@ -7,7 +7,7 @@ many frames; the pieces of one text are joined, looked at as one, and cut in the
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conversations.redaction.detectors import Span
@@ -141,12 +141,13 @@ class _Piece:
 
 
 def _cut_across_frames(stream: str, kinds: frozenset[SecretKind]) -> str:
-    texts: dict[tuple[str, tuple[str, ...]], list[_Piece]] = {}
+    texts: dict[tuple[str, int], list[_Piece]] = {}
+    places = _Places()
     at = 0
     for line in stream.splitlines(keepends=True):
         # A frame of server-sent events, or one bare object to a line.
         if line.startswith(("data:", "{")):
-            for name, place, match in _values(line):
+            for name, place, match in _values(line, places):
                 piece = _Piece(at + match.start(), at + match.end(), _said(match[0]))
                 texts.setdefault((name, place), []).append(piece)
         at += len(line)
@@ -160,13 +161,14 @@ def _cut_across_frames(stream: str, kinds: frozenset[SecretKind]) -> str:
     return "".join([*parts, stream[at:]])
 
 
-def _values(line: str) -> Iterator[tuple[str, tuple[str, ...], re.Match[str]]]:
+def _values(line: str, places: "_Places") -> Iterator[tuple[str, int, re.Match[str]]]:
     """Give each string that is a value, with the name it stands under and the place that its objects name.
 
     The place is told by every object around the string, as one frame may hold pieces of several texts.
     """
     found: list[tuple[str, _Object, re.Match[str]]] = []
     inside = _Object()
+    objects = [inside]
     name = ""
     for match in _TOKEN.finditer(line):
         sign = match[0]
@@ -174,6 +176,7 @@ def _values(line: str) -> Iterator[tuple[str, tuple[str, ...], re.Match[str]]]:
             break
         if sign == "{":
             inside = _Object(inside)
+            objects.append(inside)
         elif sign == "}":
             inside = inside.around or inside
         elif sign[0] == '"' and _KEY_AHEAD.match(line, match.end()):
@@ -183,8 +186,9 @@ def _values(line: str) -> Iterator[tuple[str, tuple[str, ...], re.Match[str]]]:
                 inside.places.append(f"{name}{sign}")
             if sign[0] == '"':
                 found.append((name, inside, match))
+    places.number(objects)
     for name, where, match in found:
-        yield name, where.place(), match
+        yield name, where.place, match
 
 
 @dataclass(slots=True)
@@ -193,14 +197,25 @@ class _Object:
 
     around: "_Object | None" = None
     places: list[str] = field(default_factory=list)
+    place: int = 0
 
-    def place(self) -> tuple[str, ...]:
-        told: list[list[str]] = []
-        at: _Object | None = self
-        while at is not None:
-            told.append(at.places)
-            at = at.around
-        return tuple(place for places in reversed(told) for place in places)
+
+class _Places:
+    """Numbers for the places of texts: the same number where all objects around them say the same.
+
+    A number stands for the place around it too, so that objects within objects without end cost no more
+    than their length.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, tuple[str, ...]], int] = {}
+
+    def number(self, objects: Iterable[_Object]) -> None:
+        """Give each its number; those around others come first."""
+        for one in objects:
+            around = one.around.place if one.around else 0
+            told = (around, tuple(one.places))
+            one.place = self._numbers.setdefault(told, len(self._numbers) + 1) if one.places else around
 
 
 def _changed(pieces: Sequence[_Piece], kinds: frozenset[SecretKind]) -> Iterator[_Piece]:

@@ -81,6 +81,7 @@ class AnthropicStream:
         self._blocks: dict[int, _Block] = {}
         # Where the block of an index stands now; elsewhere only where a gateway gives several one index.
         self._places: dict[int, int] = {}
+        self._last_place = -1
         self._is_repeated = False
         self._usage: dict[str, object] = {}
         self._model = ""
@@ -92,7 +93,8 @@ class AnthropicStream:
         self._has_started = False
         self._is_stopped = False
         self._has_final_usage = False
-        self._notes: list[str] = []
+        # Each once, in their order.
+        self._notes: dict[str, None] = {}
 
     def feed(self, event: Event) -> None:
         """Take one event; what cannot be read is noted and passed over."""
@@ -158,8 +160,12 @@ class AnthropicStream:
             self._note("another message follows the closing event; it was passed over")
 
     def _note(self, note: str) -> None:
-        if note not in self._notes:
-            self._notes.append(note)
+        self._notes.setdefault(note)
+
+    def _put(self, place: int, block: _Block) -> _Block:
+        self._blocks[place] = block
+        self._last_place = max(self._last_place, place)
+        return block
 
     def _is_other(self, message: Mapping[str, object]) -> bool:
         return str(message.get("id") or "") != self._id
@@ -169,6 +175,7 @@ class AnthropicStream:
             self._note(f"the stream began again: {len(self._blocks)} blocks of {self._id} were dropped")
             self._blocks.clear()
             self._places.clear()
+            self._last_place = -1
         self._is_repeated = self._is_repeated or bool(self._blocks)
         self._has_begun = self._has_started = True
         self._id = str(message.get("id") or "")
@@ -183,7 +190,7 @@ class AnthropicStream:
             return
         self._has_started = True
         members = {m.key: data[m.value_start : m.end] for m in block.members}
-        self._blocks[self._place_for(index)] = _Block(members, str(block.value("type") or ""))
+        self._put(self._place_for(index), _Block(members, str(block.value("type") or "")))
         if block.value("type") == "fallback":
             target = block.value("to")
             if isinstance(target, Mapping) and isinstance(target.get("model"), str):
@@ -194,7 +201,7 @@ class AnthropicStream:
         place = self._places.get(index, index)
         before = self._blocks.get(place)
         if before is not None and before.is_closed and not self._is_repeated:
-            place = max(self._blocks) + 1
+            place = self._last_place + 1
             self._note(f"several blocks came at index {index}; all are kept")
         self._places[index] = place
         return place
@@ -228,9 +235,7 @@ class AnthropicStream:
             self._note("a piece of a block without its start was passed over")
             return None
         self._has_started = True
-        block = _Block({"type": write_text(kind), kind: '""'}, kind)
-        self._blocks[max(self._blocks, default=-1) + 1] = block
-        return block
+        return self._put(self._last_place + 1, _Block({"type": write_text(kind), kind: '""'}, kind))
 
     def _end(self, value: Mapping[str, object]) -> None:
         self._has_started = True
@@ -248,9 +253,7 @@ class AnthropicStream:
         index = value.get("index")
         if isinstance(index, int):
             return self._blocks.get(self._places.get(index, index))
-        if not self._blocks:
-            return None
-        return self._blocks[max(self._blocks)]
+        return self._blocks.get(self._last_place)
 
     def _write_parts(self, answer: ParsedResponse, blocks: list[_Block]) -> None:
         text = write_list([block.write() for block in blocks])

@@ -17,24 +17,71 @@ from conversations.wire.streams.events import DONE, Event, plain_error
 from conversations.wire.streams.raw_json import Pieces, read_event, write_value
 
 type Json = dict[str, object]
-# A call's index, and which call of that index it is.
-type Place = tuple[int, int]
 
 # Sent once; providers that repeat them in every chunk mean the same value again.
 _SENT_ONCE = frozenset({"id", "type", "index", "role"})
 
 
 @dataclass(slots=True)
+class _Calls:
+    """The calls of one index: one, but for gateways that send several whole ones there.
+
+    Every question about them is asked of each piece, so that none may look through them all.
+    """
+
+    calls: list[Json] = field(default_factory=list)
+    by_id: dict[str, Json] = field(default_factory=dict)
+
+    def add(self, piece: Json) -> None:
+        """Put a piece behind the call that it belongs to: by its id, else by a new id, else the last one."""
+        given = _id_of(piece)
+        if not self.calls or self.is_another(piece):
+            self.calls.append({})
+        call = self.by_id.get(given, self.calls[-1])
+        _append(call, piece)
+        if own := _id_of(call):
+            self.by_id.setdefault(own, call)
+
+    def is_another(self, piece: Json) -> bool:
+        """Whether a piece begins a call beside these: a name with another id, and none waits for its id."""
+        function = piece.get("function") or piece.get("custom")
+        names = isinstance(function, dict) and function.get("name")
+        given = _id_of(piece)
+        # A call is begun beside another only with an id, so that the first alone can wait for one.
+        is_waiting = bool(self.calls) and not _id_of(self.calls[0])
+        return bool(given and names) and not is_waiting and given not in self.by_id
+
+
+def _id_of(call: Json) -> str:
+    given = call.get("id")
+    return given if isinstance(given, str) else write_value(given) if given else ""
+
+
+@dataclass(slots=True)
 class _Choice:
     message: Json = field(default_factory=dict)
-    calls: dict[Place, Json] = field(default_factory=dict)
+    calls: dict[int, _Calls] = field(default_factory=dict)
+    index_of: dict[str, int] = field(default_factory=dict)
+    last_index: int = -1
     finish_reason: object = None
+
+    def add(self, piece: Json) -> None:
+        """Put a piece of a call where its index says, else where its id is, else at the last call or after."""
+        index, given = piece.get("index"), _id_of(piece)
+        if not isinstance(index, int):
+            last = self.calls.get(self.last_index)
+            index = self.last_index + (last is None or last.is_another(piece))
+            index = self.index_of.get(given, index)
+        self.last_index = max(self.last_index, index)
+        self.calls.setdefault(index, _Calls()).add(piece)
+        if given:
+            self.index_of.setdefault(given, index)
 
     def write(self, index: int) -> Json:
         """The choice as an answer that was not streamed has it."""
         said = dict(self.message)
         message: Json = {"role": said.pop("role", None) or "assistant", "content": said.pop("content", None)}
-        calls = [self.calls[place] for place in sorted(self.calls)]
+        calls = [call for index in sorted(self.calls) for call in self.calls[index].calls]
         if calls:
             message["tool_calls"] = [{k: v for k, v in call.items() if k != "index"} for call in calls]
         message |= {name: value for name, value in said.items() if value not in (None, [])}
@@ -106,35 +153,12 @@ class ChatStream:
             _append(choice.message, delta)
             for call in calls if isinstance(calls, list) else []:
                 if isinstance(call, dict):
-                    _append(_call_entry(choice.calls, call), call)
+                    choice.add(call)
         choice.finish_reason = entry.get("finish_reason") or choice.finish_reason
 
 
 def _says_anything(message: MessageDraft | None) -> bool:
     return message is not None and any(part.text or part.payload for part in message.parts)
-
-
-def _call_entry(calls: dict[Place, Json], piece: Json) -> Json:
-    """The call that a piece belongs to: by index and id, else by a new id, else the last one."""
-    index, given = piece.get("index"), piece.get("id")
-    if not isinstance(index, int):
-        index = max(calls, default=(-1, 0))[0] + (_is_another(piece, calls.values()) or not calls)
-    known = sorted(place for place in calls if place[0] == index)
-    # Seen from gateways: several whole calls, all of them at index 0.
-    if not known or _is_another(piece, [calls[place] for place in known]):
-        return calls.setdefault((index, len(known)), {})
-    return next(
-        (calls[place] for place in known if given and calls[place].get("id") == given), calls[known[-1]]
-    )
-
-
-def _is_another(piece: Json, calls: Iterable[Json]) -> bool:
-    """Whether a piece begins a call beside these: it has a name and another id, and none waits for its id."""
-    function = piece.get("function") or piece.get("custom")
-    names = isinstance(function, dict) and function.get("name")
-    return bool(piece.get("id") and names) and all(
-        call.get("id") not in (None, "", piece["id"]) for call in calls
-    )
 
 
 def _append(whole: Json, delta: Json) -> None:

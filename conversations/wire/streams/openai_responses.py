@@ -55,6 +55,9 @@ class ResponsesStream:
 
     def __init__(self) -> None:
         self._items: dict[int, _Item] = {}
+        # Where items of an id stand, for events that do not tell their index.
+        self._place_by_id: dict[str, int] = {}
+        self._last_place = -1
         self._head: Json = {}
         self._ending = ""
         self._closing: str | None = None
@@ -141,8 +144,8 @@ class ResponsesStream:
         elif is_done:
             place = self._place_of(item.get("id"))
         else:
-            place = max(self._items, default=-1) + 1
-        self._items[place] = _Item(value=item, done=_slice_of(data, "item") if is_done else None)
+            place = self._last_place + 1
+        self._put(place, _Item(value=item, done=_slice_of(data, "item") if is_done else None))
 
     def _take_piece(self, name: str, value: Json) -> None:
         what, _, step = name.rpartition(".")
@@ -176,13 +179,19 @@ class ResponsesStream:
         if place not in self._items:
             kind = "reasoning" if what.startswith("reasoning") else "message"
             start: Json = {"type": kind} if kind == "reasoning" else {"type": kind, "role": "assistant"}
-            self._items[place] = _Item(value=start)
+            self._put(place, _Item(value=start))
         return self._items[place]
+
+    def _put(self, place: int, item: _Item) -> None:
+        self._items[place] = item
+        self._last_place = max(self._last_place, place)
+        if isinstance(given := item.value.get("id"), str):
+            self._place_by_id.setdefault(given, place)
 
     def _place_of(self, item_id: object) -> int:
         """Where the item of an event without an index stands: by its id, else it is the last one."""
-        named = (place for place, item in self._items.items() if item_id and item.value.get("id") == item_id)
-        return next(named, max(self._items, default=0))
+        named = self._place_by_id.get(item_id) if isinstance(item_id, str) and item_id else None
+        return max(self._last_place, 0) if named is None else named
 
 
 def _block(item: Json, listed: str, index: object, start: object) -> Json:
