@@ -66,7 +66,7 @@ class _Choice:
     finish_reason: object = None
 
     def add(self, piece: Json) -> None:
-        """Put a piece of a call where its index says, else where its id is, else at the last call or after."""
+        """Put a piece of a call where its index says, else where its id is, else with the last call."""
         index, given = piece.get("index"), _id_of(piece)
         if not isinstance(index, int):
             last = self.calls.get(self.last_index)
