@@ -27,14 +27,15 @@ from tests.client.agents.conftest import do
 pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "reader"])
 
 
+# Both in the loop: in threads of their own it would hang on the machine's load which of them ends first.
 @function_tool
-def refund(order: int) -> str:
+async def refund(order: int) -> str:
     """Give the money back."""
     return f"refunded {order}"
 
 
 @function_tool(failure_error_function=None)
-def fails() -> str:
+async def fails() -> str:
     """Raise out of the run."""
     raise RuntimeError("no connection")
 
