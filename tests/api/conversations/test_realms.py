@@ -92,7 +92,7 @@ def test_a_key_without_the_scope_is_refused(answered, issue, client_of, name, me
 def test_a_key_of_the_realm_finds_it(answered, client, name, method, scope):
     answer = ask(client, answered, name, method)
     # No body was recorded for the attempt, no chunk was cut, nothing asked for the result.
-    without = {"replay-body": 404, "citation": 404, "tool-results": 422, "next-body": 409}
+    without = {"replay-body": 404, "citation": 404, "tool-results": 422}
     # The attempt has been finished.
     without |= {"fail-generation": 409, "cancel-generation": 409}
     expected = {without[name]} if name in without else {200, 201}
