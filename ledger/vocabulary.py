@@ -93,7 +93,6 @@ class ContradictionKind(TextChoices):
     KEY_REUSED = "key_reused"
     SENT_UNMARKED = "sent_unmarked"
     REFUNDED_PAST_SETTLED = "refunded_past_settled"
-    SETTLED_AFTER_FAILED = "settled_after_failed"
 
 
 class Standing(TextChoices):

@@ -21,10 +21,6 @@ class AgeBand:
     amounts: dict[str, int] = field(default_factory=dict)
 
 
-def past_due(findings: QuerySet[Finding], *, now: datetime) -> QuerySet[Finding]:
-    return findings.filter(state=FindingState.OPEN, due_at__lt=now)
-
-
 def ageing(findings: QuerySet[Finding], *, now: datetime) -> list[AgeBand]:
     """Sum up open findings by when they are due; one query. Currencies are never added to each other."""
     bands = {
