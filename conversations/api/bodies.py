@@ -151,7 +151,9 @@ class NextBodyView(ApiView):
             OpenApiParameter(
                 "dialect", str, enum=Dialect.values, description="That of the last attempt if left out."
             ),
-            OpenApiParameter("model", str, description="Needed where no attempt on the path names one in the dialect."),
+            OpenApiParameter(
+                "model", str, description="Needed where no attempt on the path names one in the dialect."
+            ),
             _DIGEST,
         ],
         responses={
