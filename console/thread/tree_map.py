@@ -270,7 +270,7 @@ class _Drawing:
         left = x + 14
         for effect in self._sight.money.get(run.first, ())[:2]:
             look = look_of(effect.state)
-            amount = "" if effect.minor is None else amount_text(effect.minor, effect.currency or "USD")
+            amount = "" if effect.minor is None else amount_text(effect.minor, effect.currency)
             words = amount if self._is_wide else ""
             width = 24 + 6 * len(words) if words else 18
             title = f"{look.word}: {effect.currency.upper()} {amount}".strip()

@@ -43,7 +43,9 @@ def save_policy(*, realm: Realm, name: str, user: User, now: datetime, **values:
 
     Values that are not given stay. Where nothing changes, nothing is logged.
     """
-    policy = ToolPolicy.objects.select_for_update().filter(realm=realm, name=name).first()
+    # Of two who register the same tool at once, the second one changes what the first has written.
+    Realm.objects.select_for_update(no_key=True).get(pk=realm.pk)
+    policy = ToolPolicy.objects.filter(realm=realm, name=name).first()
     before = None if policy is None else values_of(policy)
     policy = policy or _unregistered(realm=realm, name=name)
     for field, value in values.items():

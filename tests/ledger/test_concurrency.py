@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from conversations.errors import ConflictError
-from ledger.models import Compensation, ToolEffect, WebhookEvent
+from ledger.models import Compensation, ToolEffect, ToolPolicyChange, WebhookEvent
 from ledger.services.compensating import approve_compensation, request_compensation
 from ledger.services.events import take_in_event, work_event
 from ledger.services.refunding import send_refund
@@ -160,3 +160,14 @@ def test_two_workers_on_a_charge_and_its_refund_end_alike(bought, round_):
         1200,
     )
     assert not WebhookEvent.objects.exclude(trouble="").exists()
+
+
+def test_two_who_register_a_tool_at_once_are_a_registration_and_a_change(register):
+    one, other = at_once(
+        lambda: register("pay", key_scope="call"), lambda: register("pay", key_scope="conversation")
+    )
+
+    assert one.pk == other.pk
+    changes = ToolPolicyChange.objects.order_by("id")
+    assert [change.before is None for change in changes] == [True, False]
+    assert changes[1].before == changes[0].after
