@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import F
 
 from access.actors import Actor, ActorKind
 from conversations.errors import StoreError, constraint_of
@@ -24,16 +24,13 @@ from conversations.ids import mint_id
 from conversations.models import RawBody
 from conversations.services.raw_bodies import keep_raw_body, open_raw_body
 from conversations.vocabulary import RawClass
-from ledger.evidence import AnySeen, DisputeSeen, OutcomeSeen, RefundSeen
-from ledger.models import Compensation, EffectReference, ToolEffect, WebhookEvent
-from ledger.processors import adapter_for, reader_for
+from ledger.evidence import OutcomeSeen
+from ledger.models import EffectReference, ToolEffect, WebhookEvent
+from ledger.processors import reader_for
 from ledger.processors.protocol import NotToldError, ProcessorUnreachableError, ReadEvent
-from ledger.services import matching
-from ledger.services.disputes import take_dispute
-from ledger.services.refunds import take_refund
 from ledger.services.sending import refuse_inside_transaction
-from ledger.services.settling import settle_effect
-from ledger.vocabulary import CompensationState, EvidenceSource
+from ledger.services.settling_by import heal_refunds, settle_by
+from ledger.vocabulary import EvidenceSource
 
 UNMATCHED = "unmatched"
 UNREACHABLE = "processor_unreachable"
@@ -199,12 +196,12 @@ def _apply(event: WebhookEvent, *, now: datetime) -> _Applied:
     try:
         for seen in read.seen:
             source = EvidenceSource(event.source)
-            settled = _settle_by(replace(seen, source=source, raw_id=event.raw_id), actor=actor, now=now)
+            settled = settle_by(replace(seen, source=source, raw_id=event.raw_id), actor=actor, now=now)
             effects += settled
             if settled and isinstance(seen, OutcomeSeen):
                 objects += [reference for _, reference in seen.references]
         if effects and read.refunded is not None:
-            _heal_refunds(event, effects[0], read.refunded, actor=actor, now=now)
+            heal_refunds(event, effects[0], read.refunded, actor=actor, now=now)
     except NotToldError:
         return _Applied(NOT_TOLD, effects[0] if effects else None, objects)
     except ProcessorUnreachableError:
@@ -214,81 +211,6 @@ def _apply(event: WebhookEvent, *, now: datetime) -> _Applied:
     if read.seen and not effects:
         return _Applied(UNMATCHED)
     return _Applied("", effects[0] if effects else None, objects)
-
-
-def _settle_by(seen: AnySeen, *, actor: Actor, now: datetime) -> list[ToolEffect]:
-    """Settle every effect that the evidence is about."""
-    match seen:
-        case OutcomeSeen():
-            effect = matching.effect_of_outcome(seen)
-            if effect is None:
-                return []
-            settle_effect(effect_id=effect.pk, seen=seen, actor=actor, now=now)
-            return [effect]
-        case RefundSeen():
-            return _settle_by_refund(seen, actor=actor, now=now)
-        case DisputeSeen():
-            effect = matching.charge_of(seen)
-            if effect is None:
-                return []
-            take_dispute(effect_id=effect.pk, seen=seen, now=now)
-            return [effect]
-
-
-def _settle_by_refund(seen: RefundSeen, *, actor: Actor, now: datetime) -> list[ToolEffect]:
-    effects = []
-    maker = matching.refund_call_of(seen)
-    if maker is not None:
-        outcome = reader_for(seen.processor).outcome_of_refund(seen)
-        settle_effect(effect_id=maker.pk, seen=outcome, actor=actor, now=now)
-        effects.append(maker)
-    charge = matching.charge_of(seen)
-    if charge is None:
-        return effects
-    try:
-        is_release = _is_release(charge, seen)
-    except ProcessorUnreachableError:
-        if charge.amount_settled_minor is not None:
-            raise
-        # What was taken is not known yet: it waits for its charge, as if that were not known either.
-        return effects
-    if not is_release:
-        take_refund(effect_id=charge.pk, seen=seen, actor=actor, now=now)
-    return [*effects, charge]
-
-
-def _is_release(effect: ToolEffect, seen: RefundSeen) -> bool:
-    """Whether it only lets go of what a partial capture did not take; asks the processor if need be."""
-    if seen.is_release is not None:
-        return seen.is_release
-    asked, taken = effect.amount_minor, effect.amount_settled_minor
-    was_taken_whole = asked is not None and taken is not None and taken >= asked
-    if was_taken_whole or Compensation.objects.filter(effect=effect, external_ref=seen.reference).exists():
-        return False
-    adapter = adapter_for(seen.processor)
-    if adapter is None:
-        raise ProcessorUnreachableError("the processor is not configured")
-    return adapter.is_release(seen)
-
-
-def _heal_refunds(
-    event: WebhookEvent, effect: ToolEffect, refunded: tuple[str, int], *, actor: Actor, now: datetime
-) -> None:
-    """Where a charge says that more was given back than we know, ask for its refunds.
-
-    One that failed since counts among what was given back when the event was made.
-    """
-    charge_ref, amount = refunded
-    known = Compensation.objects.filter(effect=effect).exclude(external_ref="")
-    had_failed = Q(state=CompensationState.FAILED, failed_at__lt=event.occurred_at)
-    active = known.exclude(had_failed).values_list("amount_minor", flat=True)
-    if sum(active) >= amount:
-        return
-    adapter = adapter_for(event.processor)
-    if adapter is None:
-        raise ProcessorUnreachableError("the processor is not configured")
-    for seen in adapter.find_refunds(charge_ref=charge_ref):
-        _settle_by_refund(seen, actor=actor, now=now)
 
 
 def _finish(event: WebhookEvent, applied: _Applied, *, now: datetime) -> None:
