@@ -142,7 +142,7 @@ def _erase_account(conversation_id: UUID) -> None:
     from conversations.models import Account
     from retention.erasure.job import STEPS
     from retention.erasure.subject import read_subject
-    from retention.services.erasing import take_in
+    from retention.services.taking_in import take_in
 
     account = Account.objects.get(conversations=conversation_id)
     request = take_in(

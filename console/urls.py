@@ -21,6 +21,7 @@ from console.views import (
     notes,
     person_export,
     policies,
+    receipts,
     reconciliations,
     redaction,
     standing,
@@ -70,8 +71,8 @@ RETENTION: list[URLPattern | URLResolver] = [
     path("erasures/<uuid:request_id>/", erasures.erasure, name="erasure"),
     path("erasures/<uuid:request_id>/copies.csv", erasures.copies_csv, name="erasure-copies"),
     path("erasures/<uuid:request_id>/copies/<int:copy_id>/", erasures.answer_copy, name="erasure-copy"),
-    path("erasures/<uuid:request_id>/receipt/", erasures.receipt, name="erasure-receipt"),
-    path("erasures/<uuid:request_id>/receipt.json", erasures.receipt_json, name="erasure-receipt-json"),
+    path("erasures/<uuid:request_id>/receipt/", receipts.receipt, name="erasure-receipt"),
+    path("erasures/<uuid:request_id>/receipt.json", receipts.receipt_json, name="erasure-receipt-json"),
     path("erasures/<uuid:request_id>/<slug:action>/", erasures.act, name="erasure-act"),
 ]
 

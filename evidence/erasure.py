@@ -30,7 +30,7 @@ from conversations.models import Account
 from evidence.traces import NAMES, leave_traces
 from retention.erasure.job import erase
 from retention.models import ErasureRequest
-from retention.services import erasing
+from retention.services import erasing, taking_in
 from retention.vocabulary import IdentityCheck
 from samples.company.load import load_company
 
@@ -94,7 +94,7 @@ def _prove(folder: Path) -> int:
 
 def _erase(person: Account, now: datetime) -> ErasureRequest:
     first, second = (User.objects.create_user(name) for name in ("evidence-ann", "evidence-ben"))
-    request = erasing.take_in(
+    request = taking_in.take_in(
         realm_id=person.realm_id, account_ids=[person.pk], aliases=NAMES, received_at=now, now=now, user=first
     )
     erasing.check_identity(request_id=request.pk, how=IdentityCheck.DOCUMENT, user=first, now=now)

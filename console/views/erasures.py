@@ -1,6 +1,5 @@
-"""The erasure desk: requests with their clocks, intake, one request, its receipt."""
+"""The erasure desk: requests with their clocks, intake, one request and what is done about it."""
 
-import json
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -27,14 +26,13 @@ from console.listing import list_context, read_page
 from console.masking import masked_email, masked_name
 from console.retention_pages.forms import IdentityForm, IntakeForm, NoteForm
 from console.retention_pages.requests import clock_of, shown_rows, stages_of, steps_of
-from console.retention_pages.stores import label_of, labelled
+from console.retention_pages.stores import label_of
 from conversations.errors import StoreError
 from conversations.models import Account
 from jobs.services.starting import OverlapError
-from retention.erasure.receipt import is_genuine
 from retention.models import ErasureReceipt, ErasureRequest
 from retention.querysets import requests_within
-from retention.services import erasing
+from retention.services import erasing, taking_in
 from retention.vocabulary import CopyState, IdentifierKind, IdentityCheck, RequestState
 
 PURPOSE = "People who asked to be forgotten: thirty days, two people, and a receipt that names nobody."
@@ -89,7 +87,7 @@ def intake(request: HttpRequest) -> HttpResponse:
 
 def _find(request: HttpRequest, *, realm_id: int, names: list[str], now: datetime) -> list[Account]:
     """Return the person's accounts; that somebody looked for a person is in the log, never the names."""
-    found = erasing.find_accounts(realm_id=realm_id, names=names)
+    found = taking_in.find_accounts(realm_id=realm_id, names=names)
     only = found[0].pk if len(found) == 1 else None
     log_access(
         actor=actor_of(request),
@@ -107,7 +105,7 @@ def _find(request: HttpRequest, *, realm_id: int, names: list[str], now: datetim
 
 def _take_in(request: HttpRequest, form: IntakeForm, account_ids: list[UUID]) -> ErasureRequest | None:
     try:
-        return erasing.take_in(
+        return taking_in.take_in(
             realm_id=form.cleaned_data["realm"].pk,
             account_ids=account_ids,
             aliases=[*form.lines("names"), *form.lines("aliases")],
@@ -133,7 +131,7 @@ def _masked(account: Account) -> dict[str, Any]:
 @require_GET
 @requires(RightName.READ_RETENTION)
 def erasure(request: HttpRequest, request_id: UUID) -> HttpResponse:
-    found, now, user = _found(request, request_id), timezone.now(), staff_of(request)
+    found, now, user = found_request(request, request_id), timezone.now(), staff_of(request)
     context = frame_context(
         request, now=now, title=f"Erasure request {found.number}", subtitle=f"{found.realm.name}. {PURPOSE}"
     )
@@ -165,7 +163,7 @@ def erasure(request: HttpRequest, request_id: UUID) -> HttpResponse:
 @requires(RightName.READ_RETENTION)
 def act(request: HttpRequest, request_id: UUID, action: str) -> HttpResponse:
     """One address for each thing that may be done; each checks its own right."""
-    found, user, now = _found(request, request_id), staff_of(request), timezone.now()
+    found, user, now = found_request(request, request_id), staff_of(request), timezone.now()
     right = RightName.APPROVE_ERASURES if action == "approve" else RightName.HANDLE_ERASURES
     if not has_right(user, right):
         refuse(why=f"Your role does not have the right to this: “{right.label}”.")
@@ -215,7 +213,7 @@ def _run_again(request: HttpRequest, found: ErasureRequest) -> None:
 @require_POST
 @requires(RightName.HANDLE_ERASURES)
 def answer_copy(request: HttpRequest, request_id: UUID, copy_id: int) -> HttpResponse:
-    found = _found(request, request_id)
+    found = found_request(request, request_id)
     answer = request.POST.get("answer", "")
     if answer not in (CopyState.CONFIRMED, CopyState.REFUSED) or not found.hosted_copies.filter(pk=copy_id):
         raise Http404("There is no such copy, or no such answer.")
@@ -234,7 +232,7 @@ def answer_copy(request: HttpRequest, request_id: UUID, copy_id: int) -> HttpRes
 @requires(RightName.HANDLE_ERASURES)
 def copies_csv(request: HttpRequest, request_id: UUID) -> StreamingHttpResponse:
     """Ids of copies at providers, for whoever deletes them there."""
-    found = _found(request, request_id)
+    found = found_request(request, request_id)
     rows = list(found.hosted_copies.order_by("pk").values_list("provider", "kind", "reference", "state"))
     log_access(
         actor=actor_of(request),
@@ -251,53 +249,12 @@ def copies_csv(request: HttpRequest, request_id: UUID) -> StreamingHttpResponse:
     )
 
 
-@never_cache
-@require_GET
-@requires(RightName.READ_RETENTION)
-def receipt(request: HttpRequest, request_id: UUID) -> HttpResponse:
-    found = _found(request, request_id)
-    kept = _receipt(found)
-    context = frame_context(request, now=timezone.now(), title=f"Receipt {found.number}")
-    body = json.loads(kept.body)
-    context |= {
-        "erasure": found,
-        "receipt": kept,
-        "body": body,
-        "erased": labelled(body["erased"]),
-        "pseudonymised": labelled(body["pseudonymised"]),
-        "is_genuine": is_genuine(kept),
-    }
-    return render(request, "console/retention/receipt.html", context)
-
-
-@never_cache
-@require_GET
-@requires(RightName.READ_RETENTION)
-def receipt_json(request: HttpRequest, request_id: UUID) -> HttpResponse:
-    """The signed bytes, with the signature beside them."""
-    found = _found(request, request_id)
-    kept = _receipt(found)
-    signed = {"receipt": kept.body, "signature": f"hmac-sha256:{kept.signature}", "key": kept.key_mark}
-    return HttpResponse(
-        json.dumps(signed),
-        content_type="application/json",
-        headers={"Content-Disposition": f'attachment; filename="{found.number}.json"'},
-    )
-
-
-def _receipt(found: ErasureRequest) -> ErasureReceipt:
-    kept = ErasureReceipt.objects.filter(request=found).first()
-    if kept is None:
-        raise Http404("There is no receipt yet.")
-    return kept
-
-
 def _shown_name(kind: str, value: str) -> tuple[str, str]:
     is_address = kind == IdentifierKind.EMAIL or "@" in value
     return IdentifierKind(kind).label, masked_email(value) if is_address else masked_name(value)
 
 
-def _found(request: HttpRequest, request_id: UUID) -> ErasureRequest:
+def found_request(request: HttpRequest, request_id: UUID) -> ErasureRequest:
     found = requests_within(reach_of(staff_of(request))).filter(pk=request_id).first()
     if found is None:
         raise Http404("There is no such request in your realms.")

@@ -24,7 +24,7 @@ from retention.archiving import archive_bytes
 from retention.erasure.job import ERASE, erase
 from retention.erasure.steps import conversations, leftovers, raw_bodies, searching
 from retention.models import ErasureRequest, LegalHold
-from retention.services import erasing
+from retention.services import erasing, taking_in
 from retention.services.continuing import CONTINUE, continue_erasures
 from retention.services.holds import approve_release, place_hold, request_release
 from retention.vocabulary import IdentityCheck
@@ -70,7 +70,7 @@ def _take_in(realm: Realm) -> ErasureRequest:
         write_note(conversation_id=talk, author=first, text=f"called {name}", now=START)
     for raw_class in (RawClass.IMPORT, RawClass.STATEMENT_LINE):
         keep_raw_body(body=f"from {email}".encode(), raw_class=raw_class, now=START)
-    return erasing.take_in(
+    return taking_in.take_in(
         realm_id=realm.pk, account_ids=[person.pk], received_at=START, now=START, user=first
     )
 

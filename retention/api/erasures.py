@@ -29,7 +29,8 @@ from jobs.models import JobRun
 from retention.api.shapes import ErasureAnswer, ErasureSummaryAnswer, IntakeRequest, ReceiptAnswer
 from retention.erasure.job import ERASE
 from retention.models import ErasureReceipt, ErasureRequest, ErasureStep
-from retention.services.erasing import find_request, take_in
+from retention.services.erasing import find_request
+from retention.services.taking_in import take_in
 from retention.vocabulary import RequestState
 
 

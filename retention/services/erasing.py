@@ -1,53 +1,30 @@
-"""The erasure desk: taking a request in, checking who asks, preview, approval by another person, the run."""
+"""The erasure desk: checking who asks, preview, approval by another person, the run."""
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
-from django.db.models import Q
+from django.db import transaction
 
 from access.actors import Actor, ActorKind
 from access.models import ApiKey
 from access.models.log import AccessAction, TargetKind
 from access.services.logging import log_access
 from conversations.errors import ConflictError, NotFoundError
-from conversations.ids import mint_id
-from conversations.models import Account
-from conversations.services.erased import subject_digest
-from conversations.vocabulary import ErasedKind
 from conversations.wire.literals import readable_copy
 from jobs.models import JobRun
 from jobs.services.starting import start_job
 from retention.erasure.job import ERASE, prepare_steps
 from retention.erasure.previewing import preview_erasure
 from retention.errors import RetentionError, TwoPeopleError
-from retention.models import ErasureAccount, ErasureIdentifier, ErasureNote, ErasureRequest, HostedCopy
+from retention.models import ErasureNote, ErasureRequest, HostedCopy
 from retention.vocabulary import (
     CopyState,
-    IdentifierKind,
     IdentityCheck,
-    RequestOrigin,
     RequestState,
 )
 
-TERM = timedelta(days=30)
 EXTENSION = timedelta(days=60)
-# One number at a time: the row's number is made from a count of the year.
-NUMBERING = 0x00C0_FF11
-
-
-def find_accounts(*, realm_id: int, names: Iterable[str]) -> list[Account]:
-    """Return the realm's accounts with any of these names: e-mail address, external id or account id."""
-    wanted = Q()
-    for name in {name.strip() for name in names} - {""}:
-        wanted |= Q(email__iexact=name) | Q(external_id=name)
-        try:
-            wanted |= Q(pk=UUID(name))
-        except ValueError:
-            continue
-    return list(Account.objects.filter(wanted, realm_id=realm_id).order_by("pk")) if wanted else []
 
 
 def find_request(*, number: str, realm_id: int) -> ErasureRequest:
@@ -56,58 +33,6 @@ def find_request(*, number: str, realm_id: int) -> ErasureRequest:
     if found is None:
         raise NotFoundError("no-request", "there is no such request", place=number)
     return found
-
-
-@transaction.atomic
-def take_in(
-    *,
-    realm_id: int,
-    account_ids: Iterable[UUID],
-    received_at: datetime,
-    now: datetime,
-    user: User | None = None,
-    key: ApiKey | None = None,
-    aliases: Iterable[str] = (),
-    address: str | None = None,
-) -> ErasureRequest:
-    """Open a request about these accounts of one person; its clock runs from when it was received.
-
-    Each account belongs to one open request at most. It comes from a person at the desk, from an
-    application's key, or from neither where a restore brought the erased person back.
-    """
-    # Locked before it is asked what is open: two who take one person in at once are one request.
-    locked = Account.objects.select_for_update(no_key=True).filter(
-        pk__in=list(account_ids), realm_id=realm_id
-    )
-    accounts = list(locked.order_by("pk"))
-    if not accounts:
-        raise NotFoundError("no-account", "no account of this realm was named")
-    taken = ErasureAccount.objects.filter(
-        account_id__in=[account.pk for account in accounts], request__finished_at=None
-    ).first()
-    if taken is not None:
-        raise ConflictError(
-            "requested", "there is an open request about this account", place=str(taken.request)
-        )
-    request = ErasureRequest(
-        id=mint_id(now),
-        number=_next_number(now),
-        realm_id=realm_id,
-        origin=_origin(user, key),
-        state=RequestState.INTAKE,
-        received_at=received_at,
-        due_at=received_at + TERM,
-        taken_in_by=user,
-        taken_in_by_key=key,
-    )
-    digest = subject_digest(kind=ErasedKind.ACCOUNT, realm_id=realm_id, value=str(accounts[0].pk))
-    request.pseudonym = f"erased-{digest.hex()[:16]}"
-    request.save(force_insert=True)
-    for account in accounts:
-        ErasureAccount.objects.create(request=request, account_id=account.pk)
-    _name(request, accounts, aliases)
-    _log(request, user=user, key=key, now=now, address=address)
-    return request
 
 
 @transaction.atomic
@@ -126,7 +51,7 @@ def check_identity(
     request.state = RequestState.IDENTIFIED
     request.save(update_fields=["identity_check", "identity_checked_by", "identity_checked_at", "state"])
     _write_note(request, user=user, note=note, now=now)
-    _log(request, user=user, now=now, address=address)
+    log_change(request, user=user, now=now, address=address)
     return request
 
 
@@ -139,7 +64,7 @@ def prepare_preview(
     request.preview, request.previewed_at = preview_erasure(request=request, now=now), now
     request.state = RequestState.PREVIEWED
     request.save(update_fields=["preview", "previewed_at", "state"])
-    _log(request, user=user, now=now, address=address)
+    log_change(request, user=user, now=now, address=address)
     return request
 
 
@@ -155,7 +80,7 @@ def approve_erasure(*, request_id: UUID, user: User, now: datetime, address: str
         raise TwoPeopleError("two-people", f"whoever {first} cannot approve it", place=request.number)
     request.approved_by, request.approved_at, request.state = user, now, RequestState.APPROVED
     request.save(update_fields=["approved_by", "approved_at", "state"])
-    _log(request, user=user, now=now, address=address)
+    log_change(request, user=user, now=now, address=address)
     return start_erasure(request=request, requested_by=("staff", str(user.pk)), now=now)
 
 
@@ -200,7 +125,7 @@ def extend_term(
     request.due_at, request.extended_at = request.due_at + EXTENSION, now
     request.save(update_fields=["due_at", "extended_at"])
     _write_note(request, user=user, note=note, now=now)
-    _log(request, user=user, now=now, address=address)
+    log_change(request, user=user, now=now, address=address)
     return request
 
 
@@ -212,7 +137,7 @@ def withdraw(*, request_id: UUID, user: User, now: datetime, address: str | None
     request.notes.update(text="")
     request.state, request.finished_at = RequestState.WITHDRAWN, now
     request.save(update_fields=["state", "finished_at"])
-    _log(request, user=user, now=now, address=address)
+    log_change(request, user=user, now=now, address=address)
     return request
 
 
@@ -224,7 +149,7 @@ def answer_copy(
     copy = HostedCopy.objects.select_for_update().get(pk=copy_id)
     copy.state, copy.confirmed_at, copy.confirmed_by = state, now, user
     copy.save(update_fields=["state", "confirmed_at", "confirmed_by"])
-    _log(copy.request, user=user, now=now, address=address)
+    log_change(copy.request, user=user, now=now, address=address)
     return copy
 
 
@@ -239,52 +164,11 @@ def _lock(request_id: UUID, *states: RequestState) -> ErasureRequest:
     return request
 
 
-def _next_number(now: datetime) -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [NUMBERING])
-        cursor.execute(
-            "SELECT coalesce(max(substr(number, length(%(year)s) + 1)::int), 0) + 1"
-            " FROM retention_erasurerequest WHERE starts_with(number, %(year)s)",
-            {"year": f"ER-{now.year}-"},
-        )
-        return f"ER-{now.year}-{cursor.fetchone()[0]:04d}"
-
-
-def _name(request: ErasureRequest, accounts: Iterable[Account], aliases: Iterable[str]) -> None:
-    named: list[tuple[IdentifierKind, str]] = [(IdentifierKind.ALIAS, alias) for alias in aliases]
-    for account in accounts:
-        named += [
-            (IdentifierKind.EMAIL, account.email),
-            (IdentifierKind.EXTERNAL_ID, account.external_id),
-            (IdentifierKind.ALIAS, account.label),
-        ]
-    for kind, value in named:
-        value = readable_copy(value.strip())
-        if value:
-            ErasureIdentifier.objects.get_or_create(
-                request=request,
-                kind=kind,
-                digest=_digest(request, kind, value),
-                defaults={"value": value},
-            )
-
-
-def _digest(request: ErasureRequest, kind: IdentifierKind, value: str) -> bytes:
-    of = ErasedKind.EXTERNAL_ID if kind == IdentifierKind.EXTERNAL_ID else ErasedKind.EMAIL
-    return subject_digest(kind=of, realm_id=request.realm_id, value=value)
-
-
 def _write_note(request: ErasureRequest, *, user: User, note: str, now: datetime) -> None:
     if note.strip():
         ErasureNote.objects.create(
             request=request, author=user, text=readable_copy(note.strip())[:4000], written_at=now
         )
-
-
-def _origin(user: User | None, key: ApiKey | None) -> RequestOrigin:
-    if key is not None:
-        return RequestOrigin.APPLICATION
-    return RequestOrigin.RESTORED if user is None else RequestOrigin.DESK
 
 
 def _actor(user: User | None, key: ApiKey | None) -> Actor:
@@ -293,7 +177,7 @@ def _actor(user: User | None, key: ApiKey | None) -> Actor:
     return Actor(ActorKind.JOB, "erasure") if user is None else Actor(ActorKind.STAFF, str(user.pk))
 
 
-def _log(
+def log_change(
     request: ErasureRequest,
     *,
     now: datetime,

@@ -16,7 +16,8 @@ from conversations.services.erased import remember_erased, subject_digest
 from conversations.vocabulary import ErasedKind
 from retention.erasure.job import erase
 from retention.models import ErasureRequest
-from retention.services.erasing import start_erasure, take_in
+from retention.services.erasing import start_erasure
+from retention.services.taking_in import take_in
 from retention.vocabulary import RequestOrigin, RequestState
 
 PAGE = 1_000

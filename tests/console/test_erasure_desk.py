@@ -15,7 +15,7 @@ from conversations.models import Account, Conversation
 from jobs.models import JobRun
 from retention.erasure.job import erase
 from retention.models import ErasureRequest
-from retention.services import erasing
+from retention.services import taking_in
 from tests.conversations.drafts import user as asks
 from tests.conversations.schema.rows import insert
 
@@ -85,7 +85,7 @@ def test_what_an_application_took_in_is_approved_by_who_did_not_check_the_identi
         now=timezone.now(),
     )
     now = timezone.now()
-    erasing.take_in(
+    taking_in.take_in(
         realm_id=account.realm_id, account_ids=[account.pk], received_at=now, now=now, key=issued.key
     )
     act(first, "identity", how="signed_in")

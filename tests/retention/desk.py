@@ -9,8 +9,9 @@ from conversations.models import Account
 from jobs.models import JobRun
 from retention.erasure.job import erase
 from retention.models import ErasureRequest, LegalHold
-from retention.services.erasing import approve_erasure, check_identity, prepare_preview, take_in
+from retention.services.erasing import approve_erasure, check_identity, prepare_preview
 from retention.services.holds import approve_release, request_release
+from retention.services.taking_in import take_in
 from retention.vocabulary import IdentityCheck
 from tests.retention.conftest import NOW
 

@@ -10,7 +10,8 @@ from conversations.models import Account, Conversation
 from jobs.models import JobRun
 from retention.errors import TwoPeopleError
 from retention.models import ErasureRequest
-from retention.services.erasing import approve_erasure, extend_term, find_accounts, withdraw
+from retention.services.erasing import approve_erasure, extend_term, withdraw
+from retention.services.taking_in import find_accounts
 from tests.conversations.schema.rows import execute
 from tests.retention.conftest import NOW, remaining
 from tests.retention.desk import previewed, request_for
