@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -79,16 +80,7 @@ def _compose(terms: Terms, path: Sequence[StoredMessage]) -> NextBody:
 
 def _terms(conversation_id: UUID, path: Sequence[StoredMessage], dialect: Dialect | None) -> Terms | None:
     """Read the last attempt on the path that kept its pieces; else the conversation's last."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            LAST_TERMS,
-            {
-                "conversation": conversation_id,
-                "seqs": [message.seq for message in path],
-                "dialect": dialect.value if dialect else None,
-            },
-        )
-        row = cursor.fetchone()
+    row = _first_row(LAST_TERMS, conversation_id, path, dialect)
     if row is None:
         return None
     spoken, style, renderer, previous, hosted, response_id, answer_seq, *fragments = row
@@ -143,17 +135,24 @@ def _named(
     conversation_id: UUID, path: Sequence[StoredMessage], dialect: Dialect | None, model: str
 ) -> tuple[Dialect | None, str]:
     """Fill in what an imported answer tells of its dialect and model; `<...>` stands for no model at all."""
+    row = _first_row(NAMED_TERMS, conversation_id, path, dialect)
+    return (dialect, model) if row is None else (Dialect(row[0]), model or row[1])
+
+
+def _first_row(
+    statement: str, conversation_id: UUID, path: Sequence[StoredMessage], dialect: Dialect | None
+) -> tuple[Any, ...] | None:
+    """Ask one of the two statements about a path; `dialect` narrows it down."""
     with connection.cursor() as cursor:
         cursor.execute(
-            NAMED_TERMS,
+            statement,
             {
                 "conversation": conversation_id,
                 "seqs": [message.seq for message in path],
                 "dialect": dialect.value if dialect else None,
             },
         )
-        row = cursor.fetchone()
-    return (dialect, model) if row is None else (Dialect(row[0]), model or row[1])
+        return cursor.fetchone()
 
 
 def _bare_terms(dialect: Dialect | None, model: str, place: str) -> Terms:
