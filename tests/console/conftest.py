@@ -60,6 +60,11 @@ def log_in(make_staff: Callable[..., User]) -> Callable[..., Client]:
 
 
 @pytest.fixture
+def finance(log_in: Callable[..., Client]) -> Client:
+    return log_in(RoleName.FINANCE)
+
+
+@pytest.fixture
 def account(realm: Realm) -> Account:
     return ensure_account(
         realm=realm, external_id="cus-1001", label="Inês Okafor", email="ines@example.com", now=NOW

@@ -27,11 +27,6 @@ QUERIES = 20
 
 
 @pytest.fixture
-def finance(log_in):
-    return log_in(RoleName.FINANCE)
-
-
-@pytest.fixture
 def leave(make_conversation, pays):
     """A charge that the customer left by editing the question; the other branch may charge as well."""
 

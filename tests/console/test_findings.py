@@ -34,11 +34,6 @@ QUERIES = 18
 
 
 @pytest.fixture
-def finance(log_in):
-    return log_in(RoleName.FINANCE)
-
-
-@pytest.fixture
 def desk(statement, run):
     """Two findings, due in a week: JPY 5,800 and USD 1.00 that the ledger lacks."""
     run(statement(line("charge", "ch_8", 100), line("charge", "ch_9", 5800, currency="jpy")))

@@ -33,11 +33,6 @@ PRINT_QUERIES = 20
 
 
 @pytest.fixture
-def finance(log_in):
-    return log_in(RoleName.FINANCE)
-
-
-@pytest.fixture
 def done(statement, run, pays):
     """USD ties out, JPY 5,800 are unexplained."""
     pays("ch_1")

@@ -4,15 +4,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from access.models import AccessEntry
-from access.rights import RoleName
 from ledger.models import Statement
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def finance(log_in):
-    return log_in(RoleName.FINANCE)
 
 
 def upload(client, realm, text, name="march.csv", **fields):
